@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from uuid import UUID
 
+from api import authors
 from api.serializers import dispatch_json, event_json, memory_json
 from core.memory import memories, origins
 from core.memory.memories import MemoryVersion
@@ -23,10 +24,9 @@ def of(tx: Tx, memory_id: UUID) -> Json:
     left = memories.expired_evidence(tx, memory_id)
     for source in shown["sources"]:
         source["expired"] = (source["session_id"], source["message_id"]) in left
-    return {
-        "memory": shown,
-        "steps": [_step_json(version, origin) for version, origin in origins.of(tx, memory_id)],
-    }
+    steps = [_step_json(version, origin) for version, origin in origins.of(tx, memory_id)]
+    named = authors.with_key_names(tx, [step["author"] for step in steps])
+    return {"memory": shown, "steps": [step | {"author": author} for step, author in zip(steps, named, strict=True)]}
 
 
 def _step_json(version: MemoryVersion, origin: Origin | None) -> Json:

@@ -93,6 +93,12 @@ SEARCH_KEPT_USERS = Gauge(
     "imprint_search_kept_users", "Owners whose index rows are cached", multiprocess_mode="livesum"
 )
 SEARCH_READS = Counter("imprint_search_reads_total", "Reads of an owner's index rows for the cache, by kind", ["kind"])
+CONTEXTS = Counter(
+    "imprint_contexts_total", "Contexts built; truncated: whether something was left out for the limit", ["truncated"]
+)
+CONTEXT_TOKENS = Histogram(
+    "imprint_context_tokens", "Tokens of a context", buckets=[2**power * 125 for power in range(11)]
+)
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from api.cli import field_filters
 from api.cli.client import AsJson, finish_if_json, open_client
+from api.cli.field_filters import Metadata, Structured
 from api.terminal import escape, out
 from core.types import Json
 
@@ -30,6 +32,8 @@ def context(
     model: Model = None,
     form: Form = "text",
     adaptive: Adaptive = False,
+    metadata: Metadata = None,
+    structured: Structured = None,
     guidance: Guidance = False,
     why: Why = False,
     as_json: AsJson = False,
@@ -43,6 +47,7 @@ def context(
     asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
     asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
     asked |= {"guidance": True} if guidance else {}
+    asked |= field_filters.parsed(metadata, structured)
     with open_client() as client:
         answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
     finish_if_json(as_json, answer)

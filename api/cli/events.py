@@ -156,7 +156,7 @@ def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:
     branch = tree.add(f"dispatches ({len(dispatches)})")
     for one in dispatches:
         colour = {"done": "green", "dead": "red"}.get(one["status"], "yellow")
-        result = ", ".join(f"{name} {n}" for name, n in (one["result"] or {}).items())
+        result = ", ".join(f"{name} {n}" for name, n in (one["result"] or {}).items() if n not in ({}, [], "", None))
         said = one["error"] if one["error"] and one["status"] != "done" else result
         asked = f"{one['target']} [{colour}]{one['status']}[/] attempt {one['attempt']}"
         branch.add(

@@ -27,6 +27,12 @@ BATCH = 500
 REASONS = 20
 """Reasons for leaving out that a report lists."""
 
+RECORDED_REASONS = 100
+"""Reasons that the record of an import lists."""
+
+REASON_CHARACTERS = 300
+"""Characters of each of them."""
+
 PARTLY = 3
 """Exit code where something is not as its format has it, and was left out."""
 
@@ -130,12 +136,29 @@ def _settled(pending: int | None) -> str:
 def _send(client: Client, reading: Reading, owner: Owner, found: Report) -> Json:
     """Send all records; return the numbers and the last settle token."""
     sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
-    with publish.progress_bar() as bar:
-        task = bar.add_task("importing", total=found.messages + found.statements + len(found.conversations))
-        events = intake.events(_statements(client, reading.records(), owner, sent), owner)
-        while batch := list(islice(events, BATCH)):
-            _post(client, batch, sent, bar, task)
+    status = "failed"
+    try:
+        with publish.progress_bar() as bar:
+            task = bar.add_task("importing", total=found.messages + found.statements + len(found.conversations))
+            events = intake.events(_statements(client, reading.records(), owner, sent), owner)
+            while batch := list(islice(events, BATCH)):
+                _post(client, batch, sent, bar, task)
+        status = "done"
+    finally:
+        _record(client, owner, found, sent, status)
     return sent
+
+
+def _record(client: Client, owner: Owner, found: Report, sent: Json, status: str) -> None:
+    """Leave a record for the list of imports; without one nothing else is wrong."""
+    counts = {name: value for name, value in found.as_json().items() if name not in {"formats", "examples", "skipped"}}
+    skipped = {reason[:REASON_CHARACTERS]: number for reason, number in found.skipped.most_common(RECORDED_REASONS)}
+    report = counts | {name: sent[name] for name in ("accepted", "duplicates", "documents")} | {"skipped": skipped}
+    body = {"user_id": owner.user_id, "group_id": owner.group_id, "formats": found.formats[:20], "status": status}
+    try:
+        client.post("/v1/imports/records", {**body, "report": report})
+    except (ImprintError, OSError) as error:
+        _say(f"It is not in the list of imports: {error}")
 
 
 def _statements(

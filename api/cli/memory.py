@@ -10,6 +10,7 @@ from rich.tree import Tree
 
 from api.cli import decisions, forgettings, ids, lazy, memory_bulk, memory_edits, stats, tables
 from api.cli.client import AsJson, finish_if_json, moment, read, short
+from api.cli.field_filters import Metadata, Structured
 from api.cli.ids import MemoryId
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.rebuild import rebuild
@@ -58,7 +59,6 @@ Standing = Annotated[Status | None, typer.Option(help="Default: active.")]
 Containing = Annotated[str | None, typer.Option("--contains", help="Substring of the content; requires --user.")]
 Since = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Happened or said then or later.")]
 Until = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Happened or said before.")]
-Structured = Annotated[str | None, typer.Option(metavar="JSON", help="Fields that `structured` has.")]
 Ordered = Annotated[str, typer.Option("--order", help="newest, oldest, said, importance, updated, strength, uses, …")]
 After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
 Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories per page.")]
@@ -88,6 +88,7 @@ def list_(
     since: Since = None,
     until: Until = None,
     structured: Structured = None,
+    metadata: Metadata = None,
     order: Ordered = "newest",
     after: After = None,
     limit: Limit = 50,
@@ -97,7 +98,7 @@ def list_(
 
     Example: imprint memory list --user ada --category preference
     """
-    time = {"from": since, "to": until, "structured": structured, "order": order}
+    time = {"from": since, "to": until, "structured": structured, "metadata": metadata, "order": order}
     wanted = time | {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
     answer = finish_if_json(as_json, read("/v1/memories", **wanted, category=category, status=status, limit=limit))
     tables.rows(COLUMNS, ([ids.short(one["id"]), *_about(one)] for one in answer["items"]))
@@ -172,7 +173,7 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 def _author(step: Json) -> str:
     """Return the author of a change: an agent, a key, a file."""
-    return escape(str(step["author"]["name"]))
+    return escape(str(step["author"].get("key_name") or step["author"]["name"]))
 
 
 def _about(memory: Json) -> list[str]:

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from api.cli import ids, tables
+from api.cli import field_filters, ids, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client
+from api.cli.field_filters import Metadata, Structured
 from api.terminal import escape, out
 from core.search import recipes
 from core.types import Json
@@ -56,6 +57,8 @@ def search(
     method: Method = "hybrid",
     group_by: GroupBy = None,
     include: Include = None,
+    metadata: Metadata = None,
+    structured: Structured = None,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
@@ -68,6 +71,7 @@ def search(
     asked: Json = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
     asked |= {"group_by": group_by, "include": include}
     body: Json = {name: value for name, value in asked.items() if value is not None}
+    body |= field_filters.parsed(metadata, structured)
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     with open_client() as client:
         answer = client.post("/v1/search", body)

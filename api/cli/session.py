@@ -71,7 +71,7 @@ def show(session_id: SessionId, last: Last = 50, as_json: AsJson = False) -> Non
         hidden = " [red]hidden[/]" if message["hidden"] else ""
         caller = escape(message["speaker"] or message["role"])
         head = Text.from_markup(f"[dim]{moment(message['occurred_at'])[5:16]}[/] [cyan]{caller}[/]{hidden} ")
-        tables.hanging(head, message["content"])
+        tables.hanging(head, _content(message))
 
 
 @commands.command("end")
@@ -105,11 +105,19 @@ def delete(session_id: SessionId, yes: Yes = False, as_json: AsJson = False) -> 
     tables.fields((name, f"{count:,} erased") for name, count in answer["erased"].items() if count)
 
 
+def _content(message: Json) -> str:
+    """Return the text of a message with the names of its files, unless they stand in it."""
+    files = [f"[file: {name}]" for name in message.get("attachments", ())]
+    return " ".join(filter(None, [message["content"], *(file for file in files if file not in message["content"])]))
+
+
 def _show_session(session: Json) -> None:
     whose = escape(", ".join(filter(None, (session["user_id"], session["group_id"]))))
     ended = f"ended {moment(session['ended_at'])}" if session["ended_at"] else f"last {moment(session['last_at'])}"
     said = f"{session['message_count']} messages, {ended}"
     out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{said}[/]", highlight=False)
+    for warning in session.get("warnings", ()):
+        err.print(f"[yellow]{escape(warning)}[/]", highlight=False, soft_wrap=True)
 
 
 def _row(session: Json) -> list[str]:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from core.errors import Invalid, Problem
 from core.events.message_shapes import DESCRIBED
+from core.memory import field_filters
 from core.types import Json
 
-FIELD: Final = "mem0"
+FIELD: Final = field_filters.ANNOTATION
 """Key in `structured`, and in the metadata of a message; metadata may not use it."""
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import Any, Final
 
 from api.compat import scopes
 from api.compat.scopes import ENTITIES, EntityScope
 from core.errors import Invalid, Problem
+from core.events.parsing import unstorable
+from core.memory import field_filters
 from core.types import Json
 
 DEEPEST: Final = 8
@@ -180,6 +183,43 @@ _COMBINED: Final[Mapping[str, Callable[[list[Any], Json], bool]]] = {
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def metadata_of(tree: Any) -> dict[str, list[Any]]:
+    """Return fields of metadata that a filter demands outright, with the values of which each must have one.
+
+    What is not storable is nowhere. As few as the filter of the database takes: the whole one is applied afterwards.
+    """
+    demanded: dict[str, list[Any]] = {}
+    for name, wanted in _conditions(tree):
+        values = _values_of(wanted)
+        if values and name not in demanded and field_filters.fault({name: values}) is None:
+            demanded[name] = values
+    return dict(islice(demanded.items(), field_filters.FIELDS))
+
+
+def _conditions(tree: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the conditions on metadata at the top or in an `AND`."""
+    if isinstance(tree, list):
+        for one in tree:
+            yield from _conditions(one)
+        return
+    for name, wanted in tree.items():
+        if name == "AND":
+            yield from _conditions(wanted)
+        elif name == "metadata" and isinstance(wanted, dict):
+            yield from wanted.items()
+        elif name not in _COMBINED and _ALIASES.get(name, name) not in _OWN:
+            yield name.removeprefix("metadata."), wanted
+
+
+def _values_of(wanted: Any) -> list[Any] | None:
+    """Return the values of which one is demanded; None: others than plain values, or anything."""
+    if isinstance(wanted, dict):
+        wanted = wanted.get("eq", wanted.get("in"))
+    values = _as_list(wanted)
+    plain = all(isinstance(value, str | int | float) and value != ANYTHING for value in values)
+    return values if plain and unstorable(values) is None else None
 
 
 def _demanded(tree: Any) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from api.ingress.dependencies import Dependencies
 from core.consolidation.echo import Served
 from core.errors import NotFound
 from core.extraction import stated as stated_requests
-from core.memory import as_of, listing, memories, owners, relations
+from core.memory import as_of, field_filters, listing, memories, owners, relations
 from core.memory.listing import MemoryFilter
 from core.search import query
 from core.search.filters import SERVED, Filters
@@ -43,7 +43,7 @@ def page(deps: Dependencies, caller: Caller, asked: ListRequest) -> list[Json]:
     tree, now, left, found = asked.tree, datetime.now(UTC), SCANNED, []
     with deps.db.tenant(caller.tenant_id) as tx:
         for owner in _listed_owners(tree):
-            for rows in _pages(tx, owner, archived=asked.show_expired, most=left):
+            for rows in _pages(tx, owner, tree, archived=asked.show_expired, most=left):
                 left -= len(rows)
                 found += _passing(_shown(tx, rows), tree, asked, now)
     found.sort(key=lambda one: str(one["id"]), reverse=True)
@@ -59,7 +59,7 @@ def search(deps: Dependencies, caller: Caller, asked: FindRequest) -> list[Json]
     found = [best for owner in searched for best in _best_of(deps, caller, asked, owner, now)]
     found.sort(key=lambda one: -one["score"])
     best = found[: asked.top_k]
-    _note(deps, caller, best)
+    _note(deps, caller, best, asked.query)
     return [shapes.only(one, asked.fields) for one in best]
 
 
@@ -124,8 +124,9 @@ def _any_owners(tx: Tx, tree: Json) -> list[str]:
     return list(dict.fromkeys([*filters.named_owners(tree), *latest]))[:OWNERS]
 
 
-def _pages(tx: Tx, owner: str | None, *, archived: bool, most: int) -> Iterator[Sequence[Any]]:
-    wanted, after = MemoryFilter(SERVED, user_id=owner, include_archived=archived), None
+def _pages(tx: Tx, owner: str | None, tree: Json, *, archived: bool, most: int) -> Iterator[Sequence[Any]]:
+    wanted = MemoryFilter(SERVED, user_id=owner, include_archived=archived, metadata=_metadata(tree))
+    after: str | None = None
     while most > 0:
         found = listing.page(tx, wanted, after=after, limit=min(AT_ONCE, most))
         yield found.rows
@@ -173,9 +174,17 @@ def _passes(memory: Json, tree: Json, asked: ListRequest, now: datetime) -> bool
 def _results(
     deps: Dependencies, caller: Caller, asked: FindRequest, owner: str, now: datetime
 ) -> Sequence[SearchResult]:
-    chosen = Filters(include=frozenset({"memories"}), include_archived=asked.show_expired)
+    chosen = Filters(
+        include=frozenset({"memories"}), include_archived=asked.show_expired, metadata=_metadata(asked.tree)
+    )
     question = Question(asked.query, owner, limit=max(NARROWED, asked.top_k), filters=chosen, now=now)
     return query.search(deps.db, caller.tenant_id, question, deps.embedder).results
+
+
+def _metadata(tree: Json) -> str | None:
+    """Return what a filter demands of metadata, for the database."""
+    demanded = filters.metadata_of(tree)
+    return field_filters.demands(demanded) if demanded else None
 
 
 def _scored(found: SearchResult, memory: Json) -> Json:
@@ -186,13 +195,14 @@ def _scored(found: SearchResult, memory: Json) -> Json:
     }
 
 
-def _note(deps: Dependencies, caller: Caller, found: Sequence[Json]) -> None:
+def _note(deps: Dependencies, caller: Caller, found: Sequence[Json], words: str) -> None:
     """Record what was shown, for echoes and counts of use."""
     by_owner: dict[str, list[Served]] = {}
     for memory in found:
         by_owner.setdefault(shapes.owner_of(memory), []).append(Served(memory["memory"], UUID(memory["id"])))
     for owner, served in by_owner.items():
-        deps.recalls.note(Asker(caller.tenant_id, owner, None), served, announced=deps.settings.announce_recalls)
+        asker, announced = Asker(caller.tenant_id, owner, None), deps.settings.announce_recalls
+        deps.recalls.note(asker, served, announced=announced, query=words)
     deps.hits.note(caller.tenant_id, hit=bool(found))
 
 

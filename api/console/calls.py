@@ -55,9 +55,9 @@ class Api:
         headers = self._headers | {"Content-Type": "application/octet-stream"}
         return _read(await self._client.post(path, params=query, content=raw, headers=headers))
 
-    async def put(self, path: str, body: Any, **query: Any) -> Any:
-        """Return the answer of a PUT with a JSON body. ApiProblem."""
-        return await self._call("PUT", path, query, body)
+    async def put(self, path: str, body: Any, *, if_version: str = "", **query: Any) -> Any:
+        """Return the answer of a PUT with a JSON body, with `if_version` only of that version. ApiProblem."""
+        return await self._call("PUT", path, query, body, {"If-Match": f'"{if_version}"'} if if_version else {})
 
     async def patch(self, path: str, body: Any) -> Any:
         """Return the answer of a PATCH with a JSON body. ApiProblem."""
@@ -67,9 +67,12 @@ class Api:
         """Return the answer of a DELETE. ApiProblem."""
         return await self._call("DELETE", path, query, None)
 
-    async def _call(self, method: str, path: str, query: Mapping[str, Any], body: Any) -> Any:
+    async def _call(
+        self, method: str, path: str, query: Mapping[str, Any], body: Any, headers: Mapping[str, str] | None = None
+    ) -> Any:
         given = {name: value for name, value in query.items() if value not in (None, "", [])}
-        return _read(await self._client.request(method, path, params=given, json=body, headers=self._headers))
+        headers = {**self._headers, **(headers or {})}
+        return _read(await self._client.request(method, path, params=given, json=body, headers=headers))
 
 
 def _read(answer: httpx.Response) -> Any:

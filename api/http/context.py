@@ -9,11 +9,12 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from api.http.answers.search import ContextAnswer
-from api.ingress import audience, raw_access
+from api.ingress import audience, field_filters, raw_access
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, json_response
+from api.ingress.field_filters import ANY_OF, FieldFilter
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context import builder
@@ -78,6 +79,13 @@ class ContextRequest(RequestBody):
             description="`units`: also what earlier conversations were about, besides the usual",
         ),
     ]
+    metadata: Annotated[
+        FieldFilter | None,
+        Field(description=f"Find only messages, memories and documents whose metadata has these fields; {ANY_OF}"),
+    ] = None
+    structured: Annotated[
+        FieldFilter | None, Field(description=f"Find only memories whose `structured` has these fields; {ANY_OF}")
+    ] = None
     adaptive: Annotated[bool, Field(description="Let the query determine the number of memories")] = False
     guidance: Annotated[
         bool, Field(description="Tell the model how to use what is remembered, and to ask the user about conflicts")
@@ -110,7 +118,9 @@ def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     built = builder.build(reads, who.tenant_id, _to_query(at, asked))
     served = served_texts(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
-    at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+    at.recalls.note(
+        asker, served, announced=at.settings.announce_recalls, query=asked.query, session_id=asked.session_id
+    )
     content = {
         **built.rendered,
         "sections": [_section(one) for one in built.sheet.sections],
@@ -142,6 +152,8 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
         adaptive=asked.adaptive,
         units="units" in asked.include,
         guidance=asked.guidance,
+        metadata=field_filters.demands(asked.metadata),
+        structured=field_filters.demands(asked.structured),
         format=asked.format,
         audience=asked.audience,
         raw=asked.raw,

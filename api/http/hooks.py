@@ -159,7 +159,9 @@ def _context(deps: Dependencies, caller: Caller, asked: ContextQuery) -> str:
     if text:
         served = context.served_texts(built)
         asker = Asker(caller.tenant_id, asked.user_id, asked.group_id)
-        at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+        at.recalls.note(
+            asker, served, announced=at.settings.announce_recalls, query=asked.query, session_id=asked.session_id
+        )
     return text
 
 

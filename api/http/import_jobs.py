@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.events.parsing import Who
@@ -19,6 +19,7 @@ from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.transfer import imports
 from core.transfer.archive import FILES
+from core.transfer.imports import INTERRUPTED
 from core.types import Json
 
 router = APIRouter(prefix="/v1/imports", tags=["transfer"], route_class=Route)
@@ -42,6 +43,37 @@ class UploadRequest(RequestBody):
     user_id: Who
     size: Annotated[int, Field(ge=1, le=LARGEST, description="Bytes of the archive")]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="Its digest: an upload of it goes on by that")]
+
+
+Count = Annotated[int, Field(ge=0)]
+ShortText = Annotated[str, Field(max_length=300)]
+
+
+class ReadReport(RequestBody):
+    """Counts of what a client has read, and of what the service has accepted of it."""
+
+    conversations: Count = 0
+    messages: Count = 0
+    statements: Count = 0
+    documents: Count = 0
+    accepted: Count = 0
+    duplicates: Count = 0
+    odd: Count = 0
+    first: ShortText | None = None
+    last: ShortText | None = None
+    skipped: Annotated[
+        dict[ShortText, Count], Field(default_factory=dict, max_length=100, description="What is left out, by reason")
+    ]
+
+
+class ReadImport(RequestBody):
+    """An import that a client has read where it lies and has sent as events and documents."""
+
+    user_id: Who
+    group_id: Who | None = None
+    formats: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=20)]
+    status: Literal["done", "failed"]
+    report: ReadReport
 
 
 class Progress(BaseModel):
@@ -100,6 +132,17 @@ def post_upload(deps: Deps, caller: Writer, asked: UploadRequest) -> ImportJob:
             tx, caller.tenant_id, asked.user_id, asked.size, asked.sha256, author(caller), caller.limits
         )
         return job(deps, caller, row, imports.missing_parts(tx, row))
+
+
+@router.post("/records", status_code=201, operation_id="recordImport")
+def post_record(deps: Deps, caller: Publisher, asked: ReadImport) -> ImportJob:
+    """Record an import whose events the caller has sent, as `imprint import` does, for the list of imports."""
+    report = asked.report.model_dump(mode="json")
+    problems = [] if asked.status == "done" else [INTERRUPTED]
+    with deps.db.tenant(caller.tenant_id) as tx:
+        noted = imports.note(tx, caller.tenant_id, asked.user_id, asked.group_id, asked.formats, author(caller))
+        imports.finish(tx, noted, asked.status, report, problems)
+        return job(deps, caller, imports.get(tx, noted))
 
 
 @router.put(

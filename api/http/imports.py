@@ -27,7 +27,7 @@ from core.events.parsing import Who
 from core.tenancy.tenants import Caller
 from core.transfer import archive_reader, imports, intake
 from core.transfer.archive_reader import ArchiveReader
-from core.transfer.imports import PART_BYTES
+from core.transfer.imports import INTERRUPTED, PART_BYTES
 from core.transfer.intake import Owner
 from core.transfer.opened import Allowance, Unreadable
 from core.transfer.reading import NAMES, Reading
@@ -50,8 +50,6 @@ ADVICE: Final = "Split it, or use `imprint import`, which reads it where it lies
 
 BATCH: Final = 500
 """Events accepted in one transaction."""
-
-INTERRUPTED: Final = Problem("", "was interrupted; send it again, and only what is missing is added")
 
 Status = Literal["pending", "done", "failed"]
 

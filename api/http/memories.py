@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from operator import attrgetter
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -13,13 +13,14 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from api import provenance
+from api import authors, provenance
 from api.http.answers.memories import FetchedMemories, Memory, MemoryHistory, MemoryOrigin, MemoryPage, MemoryWithUnits
 from api.ingress import audience, paging
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, WholeDeps, Writer, author
+from api.ingress.field_filters import ANY_OF, FieldsAsJson
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
@@ -27,7 +28,7 @@ from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
 from core.extraction import stated
 from core.memory import as_of as memory_as_of
-from core.memory import by_hand, listing, memories, writer
+from core.memory import by_hand, field_filters, listing, memories, writer
 from core.memory.as_of import NOW, Moment
 from core.memory.by_hand import Made
 from core.memory.changes import Edit, Owner
@@ -60,15 +61,9 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _is_object(text: str) -> str:
-    if not text.startswith("{"):
-        raise ValueError('is no JSON object; send {"project": "atlas"}')
-    return text
-
-
 JsonText = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_normal_json)]
 
-JsonObjectText = Annotated[JsonText, AfterValidator(_is_object)]
+_FIELDS: Final = ("structured", "metadata")
 
 FETCHED: Final = 200
 """Memories that one request may name."""
@@ -103,7 +98,11 @@ class MemorySelection(RequestBody):
     since: Annotated[AwareDatetime | None, Field(alias="from", description="Happened or said then or later")] = None
     until: Annotated[AwareDatetime | None, Field(alias="to", description="Happened or said before")] = None
     structured: Annotated[
-        JsonObjectText | None, Field(description='Fields that `structured` has, as JSON: {"project": "atlas"}')
+        FieldsAsJson | None, Field(description=f'Fields of `structured`, as JSON: {{"project": "atlas"}}; {ANY_OF}')
+    ] = None
+    metadata: Annotated[
+        FieldsAsJson | None,
+        Field(description=f'Fields of the metadata of the messages it cites, as JSON: {{"plan": "pro"}}; {ANY_OF}'),
     ] = None
     q: Annotated[
         Content | None, Field(min_length=1, max_length=200, description="Substring of the content, case-insensitive")
@@ -237,7 +236,10 @@ def get_history(
     """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
-        return paging.cut(memories.history(tx, memory_id), asdict, attrgetter("version"), after, limit)
+        versions = memories.history(tx, memory_id)
+        named = authors.with_key_names(tx, [version.author for version in versions])
+    shown = [replace(version, author=author) for version, author in zip(versions, named, strict=True)]
+    return paging.cut(shown, asdict, attrgetter("version"), after, limit)
 
 
 @router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
@@ -278,4 +280,6 @@ def filter_of(wanted: MemorySelection, moment: Moment = NOW) -> MemoryFilter:
     """Return the filter that a request describes."""
     names = {one.name for one in fields(MemoryFilter)} & wanted.model_fields_set
     trusts = [wanted.trust] if wanted.trust else SERVED
-    return MemoryFilter(trusts, moment=moment, **wanted.model_dump(include=names))
+    values = wanted.model_dump(include=names)
+    values |= {name: field_filters.demands(json.loads(values[name])) for name in _FIELDS if values.get(name)}
+    return MemoryFilter(trusts, moment=moment, **values)

@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
+from api import authors
 from api.http.answers.memories import Authorship
 from api.http.decisions import undo_path
 from api.ingress import audience
@@ -156,6 +157,7 @@ def get_lineage(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Lineage:
     """Return what a memory replaced or was merged or derived from, and what replaced, absorbed or summed it up."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = lineage.of_memory(tx, memory_id)
+        named = authors.with_key_names(tx, [one.author or {} for one in found])
     shown = ("id", "content", "category", "status", "trust", "valid_from", "valid_to", "recorded_at")
     return Lineage(
         items=[
@@ -166,9 +168,9 @@ def get_lineage(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Lineage:
                 change_id=one.change_id,
                 change=one.change,
                 reason=one.reason,
-                author=None if one.author is None else Authorship(**one.author),
+                author=Authorship(**author) if author else None,
                 undo=undo_path(one.change_id) if one.change_id else None,
             )
-            for one in found
+            for one, author in zip(found, named, strict=True)
         ]
     )

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Response
 from api.http import search_results as shown
 from api.http.answers.search import RecipePage, SearchAnswer
 from api.http.search_request import FILTERS, OUTSIDE, PER_GROUP, SearchRequest, may_ask_outside, problems
-from api.ingress import audience, paging, raw_access
+from api.ingress import audience, field_filters, paging, raw_access
 from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
@@ -184,7 +184,13 @@ def _note_recalls(
         by_user[answer.owners.get(id(one), asked.user_id)].append(_as_served(one))
     for user_id, served in by_user.items():
         asker = Asker(who.tenant_id, user_id, asked.group_id)
-        at.recalls.note(asker, [*served, *outside], announced=at.settings.announce_recalls)
+        at.recalls.note(
+            asker,
+            [*served, *outside],
+            announced=at.settings.announce_recalls,
+            query=asked.query,
+            session_id=asked.session_id,
+        )
 
 
 def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[SearchResult], bool]:
@@ -251,6 +257,8 @@ def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
         include_archived=asked.include_archived,
         trust=asked.trust or SERVED,
         moment=Moment(asked.as_of, asked.known_at),
+        structured=field_filters.demands(asked.structured),
+        metadata=field_filters.demands(asked.metadata),
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from api.http.documents import Uri
 from api.http.memory_requests import Time
 from api.ingress.audience import ReaderLabels
+from api.ingress.field_filters import ANY_OF, FieldFilter
 from core.errors import Problem
 from core.events.parsing import Content, Name
 from core.search import pagination, recipes
@@ -28,14 +29,14 @@ USERS = 10
 PER_GROUP = 3
 """Results of one session or group by default."""
 
-OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust")
+OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust", "structured")
 """Filters that apply to memories alone."""
 
 OUTSIDE = "outside"
 """Results of third-party retrievers."""
 
 FILTERS = {
-    *("session_id", "uri_prefix", "time", "min_importance", "as_of", "known_at", "include_archived"),
+    *("session_id", "uri_prefix", "metadata", "time", "min_importance", "as_of", "known_at", "include_archived"),
     *OF_MEMORIES_ALONE,
 }
 """Filters; also `include` and `min_similarity`, which a recipe may set."""
@@ -83,6 +84,13 @@ class SearchRequest(BaseModel):
     categories: Annotated[list[Category], Field(max_length=MOST)] = []
     topics: Annotated[list[Topic], Field(max_length=MOST)] = []
     tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with at least one of these tags")] = []
+    metadata: Annotated[
+        FieldFilter | None,
+        Field(description=f"Only messages, memories and documents whose metadata has these fields; {ANY_OF}"),
+    ] = None
+    structured: Annotated[
+        FieldFilter | None, Field(description=f"Only memories whose `structured` has these fields; {ANY_OF}")
+    ] = None
     session_id: Name | None = None
     uri_prefix: Annotated[
         Uri | None, Field(description="Passages of documents whose `uri` begins with this; only with documents alone")
@@ -149,6 +157,8 @@ def _unincludable(asked: SearchRequest) -> Iterator[Problem]:
         yield Problem("/include", f"`{OUTSIDE}` comes beside other results: name what else to search")
     elif OUTSIDE in asked.include and not may_ask_outside(asked):
         yield Problem("/include", f"retrievers know no filters, users or pages: leave `{OUTSIDE}` out, or those")
+    elif "units" in asked.include and (asked.metadata or asked.structured):
+        yield Problem("/include", "units have no metadata and nothing structured: leave `units` out, or the filter")
     elif "memories" not in asked.include:
         for name in OF_MEMORIES_ALONE:
             if getattr(asked, name):

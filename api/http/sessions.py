@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -18,6 +18,7 @@ from api.http.answers.sessions import (
     MessagePage,
     SessionInfo,
     SessionPage,
+    SessionWithUsers,
     WorkingPage,
     WorkingValue,
 )
@@ -136,7 +137,11 @@ def get_messages(
             found, position = transcripts.page(tx, session_id, after=after, limit=limit, time=(since, until))
             following = None if position is None else str(position)
         ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}
+        metadata = transcripts.metadata_of(tx, [(session_id, m.id) for m in found])
     items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found]
+    files = [transcripts.attachments(metadata.get((session_id, m.id), {})) for m in found]
+    files = files if raw else output.value(files)
+    items = [{**item, "attachments": names} if names else item for item, names in zip(items, files, strict=True)]
     if memories:
         items = [{**item, "memory_ids": ids_of.get(item["id"], [])} for item in items]
     return {"items": items, "next": following}
@@ -255,11 +260,20 @@ def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: Re
         return asdict(sessions.get(tx, session_id))
 
 
-@router.get("/sessions/{session_id:path}", operation_id="getSession", responses=answers(SessionInfo))
+@router.get("/sessions/{session_id:path}", operation_id="getSession", responses=answers(SessionWithUsers))
 def get_session(deps: Deps, caller: Reader, session_id: str) -> Json:
-    """Return a session with its state and counters."""
+    """Return a session with its state, counters and users."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return asdict(sessions.get(tx, session_id))
+        found, users = sessions.get(tx, session_id), transcripts.speakers(tx, session_id)
+    return asdict(found) | {"users": users, "warnings": _warnings(found, users)}
+
+
+def _warnings(found: Session, users: Sequence[str]) -> list[str]:
+    if found.group_id is not None or len(users) <= 1:
+        return []
+    named = f"{', '.join(users[:3])}{', …' if len(users) > 3 else ''}"  # noqa: PLR2004
+    advice = "give each user a session of their own, or send `group_id` with what is said in a group"
+    return [f"It has messages of several users ({named}) and no group, so that nobody is shown all of it: {advice}."]
 
 
 @router.delete("/sessions/{session_id:path}", operation_id="eraseSession", responses=answers(ErasedSession))

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
-from api.http.answers.sessions import ErasedSession, MessagePage, SessionInfo, WorkingPage, WorkingValue
+from api.http.answers.sessions import ErasedSession, MessagePage, SessionWithUsers, WorkingPage, WorkingValue
 from api.http.sessions import Around, Keys, Put
 from api.ingress.answers import answers, refuses
 from api.ingress.audience import ReaderDeps
@@ -24,9 +24,9 @@ SessionId = Annotated[Name, Query(description="Session id; may contain any chara
 Key = Annotated[Name, Query(description="Key in the working memory")]
 
 
-@router.get("", operation_id="getSessionByQuery", responses=answers(SessionInfo, refusals=(404,)))
+@router.get("", operation_id="getSessionByQuery", responses=answers(SessionWithUsers, refusals=(404,)))
 def get_session(deps: Deps, caller: Reader, session_id: SessionId) -> Json:
-    """Return a session with its state and counters."""
+    """Return a session with its state, counters and users."""
     return sessions.get_session(deps, caller, session_id)
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, SecretStr, StringConstraints
 
 from api.http.answers.service import (
+    ClockSettings,
     Destinations,
     EmbeddingSettings,
     ExtractionSettings,
@@ -28,12 +29,14 @@ from api.ingress.schemas import body
 from core.events import expiries
 from core.expiry import forecast
 from core.index import embedding_change
+from core.sessions import speaker_clocks
 from core.settings import secret_names
 from core.storage.db import Tx
 from core.tenancy import destinations, extraction, limits, retention, secrets, tenants
 from core.tenancy.retention import Retention
 from core.tenancy.tenants import Caller
 from core.types import Json
+from rules.document.fields import Zone
 
 router = APIRouter(prefix="/v1", tags=["tenant"], route_class=Route)
 
@@ -81,6 +84,15 @@ class ExtractionPut(RequestBody):
 
     min_importance: Annotated[
         float, Field(ge=0, le=1, description="Importance below which new extracted statements are not kept; 0: all are")
+    ]
+
+
+class ClockPut(RequestBody):
+    """The clock by which relative days are understood where neither a time nor its user has a zone."""
+
+    time_zone: Annotated[
+        Zone | None,
+        Field(description="Zone of users for whom none was set, such as `Europe/Lisbon`; null: UTC"),
     ]
 
 
@@ -200,6 +212,21 @@ def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         extraction.put(tx, caller.tenant_id, asked.min_importance)
         return extraction.view(tx, caller.tenant_id)
+
+
+@router.get("/tenant/clock", operation_id="getClockSettings", responses=answers(ClockSettings))
+def get_clock(deps: Deps, caller: Reader) -> Json:
+    """Return the time zone of users for whom none was set; null: UTC."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return {"time_zone": speaker_clocks.of_tenant(tx)}
+
+
+@router.put("/tenant/clock", operation_id="putClockSettings", responses=answers(ClockSettings))
+def put_clock(deps: Deps, caller: Admin, asked: ClockPut) -> Json:
+    """Set the time zone of users for whom none was set: for times that come in UTC."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        speaker_clocks.put_of_tenant(tx, caller.tenant_id, asked.time_zone)
+    return {"time_zone": asked.time_zone}
 
 
 @router.get("/tenant/retention", operation_id="getRetention", responses=answers(RetentionInForce))

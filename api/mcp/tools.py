@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -13,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from api.http import context, decisions, erasure, events, forgettings, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
 from api.http.decisions import UndoLatestRequest
-from api.http.memories import JsonObjectText, MemoryListRequest
+from api.http.memories import MemoryListRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
@@ -21,6 +22,7 @@ from api.ingress import audience
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
+from api.ingress.field_filters import ANY_OF, FieldFilter
 from core.errors import Invalid, NotFound, Problem
 from core.events.parsing import Content, Name, NativeEvent, unstorable
 from core.memory.listing import Order
@@ -72,8 +74,9 @@ class Listing(RequestBody):
     q: Annotated[Content | None, Field(min_length=1, max_length=200, description="Part of the content")] = None
     since: Annotated[AwareDatetime | None, Field(alias="from", description="Happened or said then or later")] = None
     until: Annotated[AwareDatetime | None, Field(alias="to", description="Happened or said before")] = None
-    structured: Annotated[
-        JsonObjectText | None, Field(description='Fields that `structured` has, as JSON: {"project": "atlas"}')
+    structured: Annotated[FieldFilter | None, Field(description=f"Fields of `structured`; {ANY_OF}")] = None
+    metadata: Annotated[
+        FieldFilter | None, Field(description=f"Fields of the metadata of the messages it cites; {ANY_OF}")
     ] = None
     order: Annotated[Order, Field(description="What comes first; `said`: what was said or happened last")] = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
@@ -155,9 +158,9 @@ def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
 def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
-    return memories.get_memories(
-        deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True, by_alias=True))
-    )
+    values = asked.model_dump(exclude_none=True, by_alias=True)
+    values |= {name: json.dumps(values[name]) for name in ("structured", "metadata") if name in values}
+    return memories.get_memories(deps, caller, MemoryListRequest.model_validate(values))
 
 
 def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:

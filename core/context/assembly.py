@@ -104,12 +104,13 @@ class Layout:
 def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
     """Assemble the context: instructions, profile, memories, the conversation and what the query found."""
     conversation = sources.material.conversation
-    summary_and_plan = background(packer, conversation, packer.allowance.short_term if conversation else 0)
+    rendered = RenderedMessages(packer, conversation) if conversation else None
+    summary_and_plan = background(packer, rendered, packer.allowance.short_term)
     inputs = Inputs(
         packer,
         sources,
         _as_results(packer, sources),
-        RenderedMessages(packer, conversation) if conversation else None,
+        rendered,
         summary_and_plan,
     )
     layout = _layout(inputs)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from core import metrics
 from core.config import Settings
 from core.context import assembly, formats, guidance, pinned_texts, profile_lines, projects, stable_selection
 from core.context import reader as context_reader
@@ -77,7 +78,8 @@ class ContextQuery:
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
     quotes are not masked. `units`: units of other conversations are searched, too. `guidance`: the model is told how to
     use what is remembered. `labels`: audience labels of the reader, as the database knows them. `at_work`: the user
-    alone works on the project that the group is, and is shown nothing that belongs to other projects.
+    alone works on the project that the group is, and is shown nothing that belongs to other projects. `metadata`,
+    `structured`: fields of what is found by the query (`Filters`); the rest of the context is as without them.
     """
 
     user_id: str | None
@@ -96,6 +98,8 @@ class ContextQuery:
     guidance: bool = False
     labels: str = UNLABELLED
     at_work: bool = False
+    metadata: str | None = None
+    structured: str | None = None
 
     @property
     def owner(self) -> ProfileOwner:
@@ -103,11 +107,16 @@ class ContextQuery:
         return ProfileOwner(user_id=self.user_id) if self.user_id is not None else ProfileOwner(group_id=self.group_id)
 
     @property
+    def names_fields(self) -> bool:
+        return self.metadata is not None or self.structured is not None
+
+    @property
     def reader(self) -> str:
         """Key of the stable selection: reader and limit."""
         # As JSON: a user who is called "None" is not nobody.
         identity = [self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)]
         identity += [self.labels] if self.labels else []
+        identity += [self.metadata, self.structured] if self.names_fields else []
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
 
     def within(self, window: RecentWindow) -> ContextQuery:
@@ -133,6 +142,11 @@ class Context:
     counter: Counter
     depth: Depth
     results: Sequence[query.SearchResult]
+
+    @property
+    def truncated(self) -> bool:
+        """True if something was left out for the limit alone."""
+        return any(one.for_room for section in self.sheet.sections for one in section.left_out)
 
     @property
     def prefix_hash(self) -> str:
@@ -167,7 +181,10 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
         with deps.db.tenant(tenant_id) as tx:
             stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
-    return Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    built = Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
+    metrics.CONTEXT_TOKENS.observe(built.tokens)
+    return built
 
 
 def _read(
@@ -199,7 +216,8 @@ def _read(
     elsewhere = context_retrievers.RetrieverQuery(
         tenant_id, request.user_id, request.group_id, question, chosen_depth.k
     )
-    outside = context_retrievers.screened(deps.retrievers, elsewhere)
+    # Retrievers know no filters.
+    outside = [] if request.names_fields else context_retrievers.screened(deps.retrievers, elsewhere)
     sources = _filter_results(
         deps.db,
         tenant_id,
@@ -290,7 +308,7 @@ def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
     last = newest.messages[-1].position if newest.messages else 0
     behind = max(0, -(-(last - most) // step) * step)
     first = sum(message.position <= behind for message in newest.messages)
-    return RecentWindow(newest.messages[first:], newest.ends[first:], newest.marks[first:])
+    return RecentWindow(newest.messages[first:], newest.marks[first:])
 
 
 def _search(
@@ -303,7 +321,8 @@ def _search(
 ) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
-    filters = replace(NO_FILTERS, include=among | ({"units"} if request.units else set()))
+    include = among | ({"units"} if request.units else set())
+    filters = replace(NO_FILTERS, include=include, metadata=request.metadata, structured=request.structured)
     search_query = Question(question, request.user_id, request.group_id, limit, filters=filters, each=True)
     return query.search(deps.db, tenant_id, search_query, deps.embedder).results
 

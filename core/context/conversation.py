@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import quote
 
 from core.context import rendering, window
-from core.context.packing import Packer
+from core.context.packing import TITLE_TOKENS, Packer
 from core.context.reader import SessionSlice
 from core.context.sections import Section, SectionName, SectionPiece
 from core.context.selection import LeftOut
@@ -34,12 +35,32 @@ WORD_TOKENS: Final = 8
 """Least tokens worth showing of a message."""
 
 
-def background(packer: Packer, conversation: SessionSlice | None, allowed: int) -> tuple[Section, Section]:
-    """Return the summary of what is no longer shown, and the plan: half of the allowance at most."""
-    summary = list(_summary(conversation)) if conversation else []
-    summary_section = packer.first(SectionName.SUMMARY, allowed // 3, summary)
-    steps = [] if conversation is None else [_plan(plan, allowed // 6, packer.counter) for plan in conversation.plans]
-    return summary_section, packer.first(SectionName.PLAN, allowed // 6, steps)
+def background(packer: Packer, rendered: RenderedMessages | None, allowed: int) -> tuple[Section, Section]:
+    """Return the summary of what is no longer shown, and the plan: a third and a sixth of the allowance.
+
+    What the whole conversation leaves is added, first to the plan, up to half of the allowance. Neither share depends
+    on what the other section has used, so that a larger allowance never shows less of either.
+    """
+    if rendered is None:
+        return packer.first(SectionName.SUMMARY, 0, ()), packer.first(SectionName.PLAN, 0, ())
+    summary, spare = list(_summary(rendered.conversation)), allowed - rendered.total
+    whole_summary = packer.cost(rendering.section_text(SectionName.SUMMARY, summary)) + TITLE_TOKENS if summary else 0
+    for_plans = max(allowed // 6, min(allowed // 2, spare - whole_summary))
+    for_summary = max(allowed // 3, spare - for_plans)
+    return packer.first(SectionName.SUMMARY, for_summary, summary), _plans(packer, rendered.conversation, for_plans)
+
+
+def _plans(packer: Packer, conversation: SessionSlice, allowed: int) -> Section:
+    """Return the plans, each within what those before it leave."""
+    pieces, left_out, left = [], [], allowed - TITLE_TOKENS
+    for plan in conversation.plans:
+        piece = _plan(plan, left - 1, packer.counter)
+        if piece.text:
+            pieces.append(piece)
+            left -= packer.line(piece)
+        else:
+            left_out.append(LeftOut(piece.key, "no room", for_room=True))
+    return packer.section(SectionName.PLAN, allowed, pieces, left_out)
 
 
 def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
@@ -58,7 +79,8 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
     if not pieces and seen:
         pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
     left_out = [
-        LeftOut(rendering.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]
+        LeftOut(rendering.message_ref(m), "older than what there is room for", for_room=True)
+        for m in seen[: len(seen) - len(pieces)]
     ]
     left_out += [
         LeftOut(rendering.message_ref(m), "hidden") for m in conversation.messages if m.id in conversation.hidden
@@ -78,6 +100,12 @@ class RenderedMessages:
         )
         # Not of what happens to be left this time: the same result is to look the same in the next context.
         self._most = max(WORD_TOKENS, packer.allowance.short_term // TOOL_SHARE)
+
+    @cached_property
+    def total(self) -> int:
+        """Tokens of all messages that may be shown."""
+        messages, hidden = self.conversation.messages, self.conversation.hidden
+        return sum(self.cost(message) for message in messages if message.id not in hidden)
 
     def __call__(self, message: Message) -> str:
         if message.id not in self._made:

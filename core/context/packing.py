@@ -67,7 +67,7 @@ class Packer:
         shown, left_out = list(pieces), list(left)
         text = rendering.section_text(part, shown)
         while shown and self.cost(text) > allowed:
-            left_out.append(LeftOut(shown.pop().key, "no room"))
+            left_out.append(LeftOut(shown.pop().key, "no room", for_room=True))
             text = rendering.section_text(part, shown)
         return Section(part, text, self.cost(text) if text else 0, allowed, shown, left_out)
 
@@ -79,7 +79,7 @@ class Packer:
                 left -= cost
                 shown.append(piece)
             else:
-                left_out.append(LeftOut(piece.key, "no room"))
+                left_out.append(LeftOut(piece.key, "no room", for_room=True))
         return self.section(part, allowed, shown, left_out)
 
     def best(

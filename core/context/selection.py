@@ -56,10 +56,11 @@ class SelectionItem:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item left out, and the reason in plain words."""
+    """An item left out, and the reason in plain words. `for_room`: with a higher limit it would be shown."""
 
     key: str
     why: str
+    for_room: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,9 @@ class _Selection:
         elif gain <= 0:
             self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
         elif not limits.have_room(unit, self.spent, self.count):
-            self._leave(unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left")
+            self._leave(
+                unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left", for_room=True
+            )
         else:
             self._take(unit, gain)
 
@@ -170,12 +173,11 @@ class _Selection:
         for term, share in unit.says:
             self.best_shares[term] = max(self.best_shares.get(term, 0.0), share)
 
-    def _leave(self, unit: _Unit, why: str) -> None:
+    def _leave(self, unit: _Unit, why: str, *, for_room: bool = False) -> None:
         for item in unit.items:
             others = ", ".join(one.key for one in unit.items if one is not item)
-            self.left_out.append(
-                LeftOut(item.key, f"{why} (together with {others}, which denies it)" if others else why)
-            )
+            reason = f"{why} (together with {others}, which denies it)" if others else why
+            self.left_out.append(LeftOut(item.key, reason, for_room))
 
 
 def _by_gain(units: Sequence[_Unit], choice: _Selection) -> Iterator[tuple[_Unit, float]]:

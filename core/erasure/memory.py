@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.erasure import equivalents, lineage, log_redaction, runner
+from core.erasure import equivalents, lineage, log_redaction, recalled, runner
 from core.erasure.equivalents import Equivalents
 from core.erasure.lineage import Lineage
 from core.erasure.steps import UNQUOTE_VERDICTS, ErasurePart
@@ -147,9 +147,11 @@ def delete_memories(
         messages = _cited_messages(tx, user_id, silenced)
         request_events.extend(messages["events"])
         counts += runner.run(tx, tenant_id, ErasurePart.MESSAGES, messages)
+    queries = recalled.of_memories(tx, user_id, ids, since)
     counts += runner.run(tx, tenant_id, ErasurePart.MEMORIES, values)
     parts = log_redaction.deleted_parts(tx, ids, since)
     since = min([since, *parts.values()])
+    counts["events"] += queries
     return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=request_events))
 
 

@@ -16,7 +16,7 @@ MOST: Final = 5_000
 
 
 def redact_events(tx: Tx, _tenant_id: str, values: Mapping[str, Any]) -> int:
-    """Remove the passages from other events of the sessions; return how many changed."""
+    """Remove the passages from other events of the sessions, and from what those who spoke there searched for."""
     rows = tx.execute(_EVENTS, {**values, "most": MOST}).all()
     changed = [(row.seq, cut) for row in rows if (cut := without(row.payload, values["pieces"])) != row.payload]
     for seq, payload in changed:
@@ -45,8 +45,12 @@ def without(value: Any, pieces: Sequence[str], name: str = "") -> Any:
 
 
 _EVENTS = text("""
-    SELECT e.seq, e.payload FROM events e
-    WHERE e.session_id = ANY(:sessions) AND e.seq <> ALL(cast(:seqs AS bigint[])) AND EXISTS (
+    SELECT e.seq, e.payload FROM (
+        SELECT * FROM events WHERE session_id = ANY(:sessions) AND seq <> ALL(cast(:seqs AS bigint[]))
+        UNION ALL
+        SELECT * FROM events WHERE event_type = 'memory.recalled' AND source = 'imprint'
+          AND user_id = ANY(ARRAY(SELECT user_id FROM participants WHERE session_id = ANY(:sessions)))
+    ) AS e WHERE EXISTS (
         SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos(e.payload::text, p) > 0
             OR strpos(e.payload::text, substr(to_json(p)::text, 2, length(to_json(p)::text) - 2)) > 0)
     ORDER BY e.seq LIMIT :most

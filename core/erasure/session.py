@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlalchemy import text
 
-from core.erasure import lineage, log_redaction, memory, runner
+from core.erasure import lineage, log_redaction, memory, recalled, runner
 from core.erasure.steps import ErasurePart
 from core.errors import Conflict, NotFound
 from core.events import publishing
@@ -38,6 +38,7 @@ def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[st
     counts = erase_episodes(tx, tenant_id, session_id, locked, author)
     event_ids = list(tx.execute(_TOLD, {"session": session_id}).scalars())
     counts += log_redaction.redact(tx, tenant_id, [], since=datetime.now(UTC), also=event_ids)
+    counts["events"] += recalled.of_session(tx, sorted(locked), session_id, row.started_at)
     messages = tx.execute(_MESSAGES, {"session": session_id}).all()
     values = {
         "session": session_id,
@@ -68,7 +69,7 @@ def erase_episodes(tx: Tx, tenant_id: str, session_id: str, locked: Collection[s
     return counts
 
 
-_LOCK = text("SELECT user_id FROM sessions WHERE id = :session FOR UPDATE")
+_LOCK = text("SELECT user_id, started_at FROM sessions WHERE id = :session FOR UPDATE")
 
 _OWNERS = text("""
     SELECT DISTINCT user_id FROM messages WHERE session_id = :session AND user_id <> ''

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from core.storage.db import Tx
 from core.types import Json
 
-Kind = Literal["messages", "tool_results", "sessions", "events", "dispatches", "decisions"]
+Kind = Literal["messages", "tool_results", "sessions", "events", "dispatches", "decisions", "queries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Removed:
 
 
 def record(tx: Tx, tenant_id: str, removed: Removed) -> None:
-    """Count rows that leave in this transaction."""
-    if removed.rows:
+    """Count rows that leave in this transaction; of queries also up to when there are none."""
+    if removed.rows or removed.kind == "queries":
         values = {name: getattr(removed, name) for name in Removed.__slots__}
         tx.execute(_RECORD, {"tenant": tenant_id, **values})
 
@@ -58,6 +58,6 @@ _RECORD = text("""
         seq = CASE WHEN (x.written_in, x.seq) > (excluded.written_in, excluded.seq) THEN x.seq ELSE excluded.seq END
 """)
 
-_ALL = text("SELECT * FROM expiries ORDER BY kind")
+_ALL = text("SELECT * FROM expiries WHERE total > 0 ORDER BY kind")
 
 _NEWEST = text("SELECT max(to_time) FROM expiries WHERE kind = ANY(:kinds)")

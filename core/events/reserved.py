@@ -47,7 +47,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "group.erased": ("group_id",),
     "memory.archived": ("user_id", "memory_id", "category", "reason"),
     "memory.restored": ("user_id", "memory_id", "reason"),
-    "memory.recalled": ("user_id", "group_id", "memory_ids", "searches"),
+    "memory.recalled": ("user_id", "group_id", "memory_ids", "searches", "queries"),
     "raw.read": ("door", "by", "user_id", "group_id", "session_id"),
     "mirror.requested": ("user_id",),
     "mirror.edited": ("user_id", "file"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -80,6 +80,22 @@ def remove_bulk_jobs(tx: Tx, _tenant_id: str, retention: Retention, _after: str 
     if gone < ROWS:
         tx.execute(_DELETE_BULK_JOBS, {"cutoff": cutoff})
     return Page(Counter(), "" if gone == ROWS else None)
+
+
+def remove_queries(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> Page:
+    """Remove the queries from `memory.recalled`, like messages by whole days of UTC.
+
+    The record says up to when there are none, so that no day is read twice.
+    """
+    today = _now(tx).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    cutoff = today - timedelta(days=retention.queries_days or 0)
+    since = expiries.newest(tx, "queries") or _EARLIEST
+    if since >= cutoff:
+        return Page(Counter(), None)
+    gone = tx.execute(_WITHOUT_QUERIES, {"since": since, "cutoff": cutoff, "rows": ROWS}).rowcount
+    done = gone < ROWS
+    expiries.record(tx, tenant_id, Removed("queries", gone, cutoff if done else since))
+    return Page(Counter({"queries": gone} if gone else {}), None if done else "")
 
 
 def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
@@ -162,6 +178,15 @@ def _first_id(moment: datetime) -> UUID:
     """Return the least id of a dispatch from this moment on: ids are UUIDs of version 7, which begin with the time."""
     return UUID(int=int(moment.timestamp() * 1000) << 80)
 
+
+_EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+_WITHOUT_QUERIES = text("""
+    UPDATE events SET payload = payload - 'queries' || '{"expired": true}' WHERE seq IN (
+        SELECT seq FROM events
+        WHERE time >= :since AND time < :cutoff AND event_type = 'memory.recalled' AND source = 'imprint'
+          AND jsonb_exists(payload, 'queries') LIMIT :rows)
+""")
 
 _FINISHED: Final = """
     (d.status IN ('done', 'cancelled', 'shadow') AND d.ended_at IS NOT NULL

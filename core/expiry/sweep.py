@@ -59,6 +59,8 @@ def _stages(retention: Retention) -> Sequence[Stage]:
             log_rows.remove_bulk_jobs,
         )
         stages += [partial(_rows, remove) for remove in traces]
+    if retention.queries_days is not None:
+        stages.append(partial(_rows, log_rows.remove_queries))
     if retention.events_days is not None:
         stages.append(partial(_rows, log_rows.remove_events))
     return stages

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 
 from core.errors import Invalid, Problem
-from core.memory import as_of, retention
+from core.memory import as_of, field_filters, retention
 from core.memory.as_of import NOW, Moment
 from core.storage import bounded_rows
 from core.storage.db import Tx
@@ -35,7 +35,7 @@ class MemoryFilter:
 
     `message_id`: a message of `session_id`. `episode_type`, `success`: of episodes alone. `value_type`, `value_min`,
     `value_max`, `value_is`, `value_has`: of typed values; the last two are JSON. `since`, `until`: when it happened or
-    was said. `structured`: a JSON object whose fields and values it has.
+    was said. `structured`, `metadata`: fields that it has (`field_filters.demands`).
     """
 
     trusts: Sequence[str]
@@ -62,6 +62,7 @@ class MemoryFilter:
     since: datetime | None = None
     until: datetime | None = None
     structured: str | None = None
+    metadata: str | None = None
     q: str | None = None
     status: Status | None = None
     include_archived: bool = False
@@ -130,7 +131,7 @@ def _values(wanted: MemoryFilter) -> dict[str, Any]:
     plain = (
         "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
         "min_strength episode_type success value_type value_min value_max value_is value_has since until "
-        "structured q"
+        "structured metadata q"
     )
     return {
         **{name: getattr(wanted, name) for name in plain.split()},
@@ -248,7 +249,8 @@ _MATCHES = f"""
          OR jsonb_typeof({_VALUE}) = 'array' AND {_VALUE} @> cast(:value_has AS jsonb))
     AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
     AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at < :until)
-    AND (cast(:structured AS text) IS NULL OR m.structured @> cast(:structured AS jsonb))
+    AND (cast(:structured AS text) IS NULL OR {field_filters.STRUCTURED})
+    AND (cast(:metadata AS text) IS NULL OR {field_filters.METADATA})
     AND (cast(:q AS text) IS NULL OR strpos(lower(m.content), lower(:q)) > 0)
     AND m.trust = ANY(:trusts) AND m.status = ANY(:statuses)
     AND (:expired OR m.status <> 'active' OR {as_of.UNEXPIRED}) AND {as_of.TRUE}

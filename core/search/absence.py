@@ -111,7 +111,7 @@ def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: 
     if len(candidates):
         return _ranked(ranking, question, int(candidates[0]))
     place = ranking.view.place(target.key)
-    names = _left_out_by(ranking, question, target, place)
+    names = _left_out_by(ranking, target, place)
     if names:
         unserved = set(names) <= {"status", "trust", "expires_at"}
         reason = f"Left out by {', '.join(names)}."
@@ -125,9 +125,9 @@ def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: 
     return Standing("not_picked", reason, last=_last(ranking, question), ranking=ranking)
 
 
-def _left_out_by(ranking: Ranking, question: Question, target: Target, place: int | None) -> list[str]:
+def _left_out_by(ranking: Ranking, target: Target, place: int | None) -> list[str]:
     """Return the names of the filters that leave it out."""
-    wanted = question.filters
+    wanted = ranking.filters
     kind = "memories" if target.session_id is None else "messages"
     if kind not in wanted.include:
         return ["include"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.index.resident.arrays import Flags, Floats, Places
-from core.index.resident.encoding import ENUMERATED, seconds
+from core.index.resident.encoding import ENUMERATED, message_key, seconds
+from core.index.resident.excerpt import Name
 from core.index.resident.snapshot import Snapshot
 from core.index.resident.vectors import Cosines
 from core.memory.as_of import NOW, Moment
@@ -37,7 +38,9 @@ EVERYWHERE: Final = frozenset({"memories", "messages", "documents"})
 class Filters:
     """Conditions on results. Any of several values matches; None or empty matches everything.
 
-    `trust`: `quarantined` is returned only on request, `rejected` never. `moment`: as of when.
+    `trust`: `quarantined` is returned only on request, `rejected` never. `moment`: as of when. `structured`,
+    `metadata`: fields that a result has (`core.memory.field_filters.demands`). `matches`: the rows that have them, by
+    the name of the filter, once they are looked up.
     """
 
     include: frozenset[str] = EVERYWHERE
@@ -54,6 +57,9 @@ class Filters:
     include_archived: bool = False
     trust: Sequence[str] = SERVED
     moment: Moment = NOW
+    structured: str | None = None
+    metadata: str | None = None
+    matches: Mapping[str, frozenset[Name]] = field(default_factory=dict)
 
     @property
     def statuses(self) -> list[str]:
@@ -66,7 +72,11 @@ class Filters:
     @property
     def episodes(self) -> bool:
         """True if episodes match. They repeat their messages in more words, and unasked would rank before them."""
-        return bool(self.kinds or self.categories)
+        return bool(self.kinds or self.categories or self.structured)
+
+    @property
+    def names_fields(self) -> bool:
+        return self.structured is not None or self.metadata is not None
 
     def parameters(self, user_id: str | None, group_id: str | None) -> dict[str, Any]:
         """Return the parameters of SQL that applies the filters to rows of a user or a group."""
@@ -88,6 +98,8 @@ class Filters:
             "topics": list(self.topics) or None,
             "tags": list(self.tags) or None,
             "importance": self.min_importance,
+            "structured": self.structured,
+            "metadata": self.metadata,
         }
 
 
@@ -178,6 +190,8 @@ def _conditions(view: Snapshot, filters: Filters) -> Iterator[tuple[str, Flags]]
         yield "time", fields["at"] <= seconds(filters.until)
     if as_of is not None:
         yield "as_of", memory | (fields["at"] <= seconds(as_of))
+    for name, rows in filters.matches.items():
+        yield name, _among(view, rows)
     if "memories" in filters.include:
         for name, passes in (*_match_validity(fields, filters), *_match_content(fields, filters)):
             yield name, ~memory | passes
@@ -203,6 +217,14 @@ def _match_content(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Iter
         yield "episodes", ~_one_of(fields, "category", [Category.EPISODE])
     if filters.min_importance is not None:
         yield "min_importance", fields["importance"] >= np.float32(filters.min_importance)
+
+
+def _among(view: Snapshot, rows: frozenset[Name]) -> Flags:
+    """Return which rows are among those named."""
+    passes = np.zeros(len(view), dtype=np.bool_)
+    positions = view.rows_of([ref if type_ == "memory" else message_key(session, ref) for type_, session, ref in rows])
+    passes[positions[positions >= 0]] = True
+    return passes
 
 
 _PLURALS: Final = {"kind": "kinds", "category": "categories", "topic": "topics"}

@@ -14,6 +14,7 @@ from sqlalchemy import text
 from core.index import search_index
 from core.index.search_index import COSINE, LEXICAL
 from core.language.terms import term_id
+from core.memory import field_filters
 from core.search.candidates import Hit
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
@@ -122,6 +123,9 @@ _SCORED = " UNION ALL ".join(
       AND (cast(:known_at AS timestamptz) IS NULL OR i.occurred_at <= :known_at)
       AND (cast(:uri_prefix AS text) IS NULL OR EXISTS (
           SELECT FROM documents d WHERE d.id = cast(i.session_id AS uuid) AND starts_with(d.uri, :uri_prefix)))
+      AND (cast(:metadata AS text) IS NULL OR EXISTS (
+          SELECT FROM documents d
+          WHERE d.id = cast(i.session_id AS uuid) AND {field_filters.condition("metadata", "d.metadata")}))
     """
     for owned in _OWNED
 )

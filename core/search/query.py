@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
@@ -32,6 +32,7 @@ from core.search import (
     association,
     blending,
     candidates,
+    field_matches,
     ordering,
     ranking,
     succession,
@@ -127,7 +128,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A page of the ranking, and what it was made from: the owner's rows, and the vector of the query.
+    """A page of the ranking, and what it was made from: the owner's rows, the filters, and the vector of the query.
 
     `took`: the times of the stages. `texts`: what was read of the results before their order was final.
     """
@@ -135,6 +136,7 @@ class Ranking:
     page: RankedPage
     considered: Mapping[str, int]
     view: Snapshot
+    filters: Filters
     vector: Floats | None
     took: Stopwatch
     texts: _Texts | None = None
@@ -174,6 +176,10 @@ def _ranked(
     took = Stopwatch()
     vector = _vector(embedder, question)
     took.lap("embedding")
+    if question.filters.names_fields:
+        with db.tenant(tenant_id) as tx:
+            question = replace(question, filters=field_matches.look_up(tx, question.filters, question.parameters))
+        took.lap("fields")
     now = question.now or question.filters.moment.known_at or datetime.now(UTC)
     opening, question_filter = (
         _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.sight),
@@ -215,7 +221,7 @@ def _ranked(
             read = _texts(db.ask_again(tx, tenant_id, *_text_queries(page, question.filters.moment)), page)
         considered = {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})}
         took.lap("order")
-        yield tx, Ranking(page, considered, filtered.view, vector, took, read)
+        yield tx, Ranking(page, considered, filtered.view, question.filters, vector, took, read)
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
@@ -272,7 +278,8 @@ def _opening_reads(question: Question, opening: _OpeningQueries, answers: Sequen
     own = query_weights(opening.words.all, count, count.get(DOCUMENTS, 0))
     ideal = sum(query_weights(opening.words.occurring(count), count, count.get(DOCUMENTS, 0)).values())
     # Passages belong to no session.
-    with_passages = "documents" in question.filters.include and question.filters.session_id is None
+    filters = question.filters
+    with_passages = "documents" in filters.include and filters.session_id is None and filters.structured is None
     total = search_passages.sum_counts(counted) if with_passages else None
     passages = None if total is None else query_weights(opening.words.all, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
@@ -515,7 +522,7 @@ def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | Non
 
 
 def _units(tx: Tx, question: Question, query_terms: Mapping[int, float], vector: Floats | None) -> list[Hit]:
-    if "units" not in question.filters.include:
+    if "units" not in question.filters.include or question.filters.names_fields:
         return []
     found = search_units.hits(tx, _arms(question, query_terms, vector))
     return [hit for hit in found if _is_similar(hit, question.filters.min_similarity)]

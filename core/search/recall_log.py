@@ -28,6 +28,8 @@ from core.events.doorbell import Doorbell
 from core.events.log import Announcement
 from core.loop import Loop
 from core.storage.db import Database, Tx
+from core.storage.tables import ANNOUNCES_ERASURE
+from core.tenancy import retention
 from core.types import Json
 
 log = structlog.get_logger()
@@ -52,6 +54,15 @@ AT_ONCE = 500
 LONGEST = 20_000
 """Characters of a text that are hashed; longer texts are cut there."""
 
+QUERIES: Final = 10
+"""Queries that one event tells, the first ones."""
+
+QUERY_CHARACTERS: Final = 500
+"""Characters that it tells of each."""
+
+QUERY_MEMORIES: Final = 50
+"""Memories that it tells of each, the best ones."""
+
 
 class Asker(NamedTuple):
     """Owner of the memory searched."""
@@ -61,6 +72,14 @@ class Asker(NamedTuple):
     group_id: str | None
 
 
+class RecalledFor(NamedTuple):
+    """A query, the session in whose context it was asked, and the memories that answered it, best first."""
+
+    query: str
+    session_id: str | None
+    memory_ids: Sequence[UUID]
+
+
 class Recall(NamedTuple):
     """Results returned to an asker, in how many searches, and whether to announce its memories."""
 
@@ -68,16 +87,24 @@ class Recall(NamedTuple):
     served: Sequence[Served]
     announced: bool
     searches: int = 1
+    queries: Sequence[RecalledFor] = ()
 
 
 class _Pending:
-    """Recalls of an asker that wait to be announced: the memories, in how many searches."""
+    """Recalls of an asker that wait to be announced: the memories, in how many searches, for which queries."""
 
-    __slots__ = ("ids", "searches")
+    __slots__ = ("ids", "queries", "searches")
 
     def __init__(self) -> None:
         self.ids: dict[UUID, None] = {}
+        self.queries: dict[tuple[str, str | None], RecalledFor] = {}
         self.searches = 0
+
+    def add(self, recall: Recall, ids: Sequence[UUID]) -> None:
+        self.ids.update(dict.fromkeys(ids))
+        self.searches += recall.searches
+        for one in recall.queries[: QUERIES - len(self.queries)]:
+            self.queries.setdefault((one.query, one.session_id), one)
 
 
 class Recorded:
@@ -144,9 +171,7 @@ class Spacing:
         if not recall.announced or not ids:
             return
         # Without the texts: they may wait here for long.
-        pending = self._pending.setdefault(recall.asker, _Pending())
-        pending.ids.update(dict.fromkeys(ids))
-        pending.searches += recall.searches
+        self._pending.setdefault(recall.asker, _Pending()).add(recall, ids)
 
     def _lately(self, asker: Asker, pending: _Pending) -> bool:
         return all((asker, one) in self._announced for one in pending.ids)
@@ -155,7 +180,8 @@ class Spacing:
         for one in pending.ids:
             self._announced.pop((asker, one), None)  # The oldest stand first.
             self._announced[asker, one] = now
-        return Recall(asker, [Served("", one) for one in pending.ids], announced=True, searches=pending.searches)
+        served = [Served("", one) for one in pending.ids]
+        return Recall(asker, served, announced=True, searches=pending.searches, queries=[*pending.queries.values()])
 
 
 class Recalls:
@@ -171,13 +197,21 @@ class Recalls:
         self._loop = Loop("recalls", self._turn, None, delayed=True, last=self._finish)
         self._loop.start()
 
-    def note(self, asker: Asker, served: Sequence[Served], *, announced: bool) -> None:
+    def note(
+        self,
+        asker: Asker,
+        served: Sequence[Served],
+        *,
+        announced: bool,
+        query: str | None = None,
+        session_id: str | None = None,
+    ) -> None:
         """Queue results for recording; returns at once."""
         if not served:
             return
         short = [one if len(one.text) <= LONGEST else one._replace(text=one.text[:LONGEST]) for one in served]
         try:
-            self._queue.put_nowait(Recall(asker, short, announced))
+            self._queue.put_nowait(Recall(asker, short, announced, queries=_recalled_for(query, session_id, served)))
         except Full:
             log.warning("recalls.dropped", tenant=asker.tenant_id)
         if self._rests:
@@ -224,7 +258,7 @@ class Recalls:
             try:
                 with self._db.tenant(tenant_id) as tx:
                     _note(tx, tenant_id, results)
-                    announcements = announcements_of(_without_erased(tx, ours))
+                    announcements = announcements_of(_with_kept_queries(tx, tenant_id, _without_erased(tx, ours)))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
                 self._unsaid(ours)
@@ -248,26 +282,74 @@ def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
     """Drop memories erased since: they are not announced."""
     ids = {one.memory_id for recall in due for one in recall.served if one.memory_id is not None}
     there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()
-    return [one._replace(served=[each for each in one.served if each.memory_id in there]) for one in due]
+    return [
+        one._replace(
+            served=[each for each in one.served if each.memory_id in there],
+            queries=[each for each in one.queries if there.issuperset(each.memory_ids)],
+        )
+        for one in due
+    ]
+
+
+def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Recall]:
+    """Drop queries that are not kept.
+
+    Those of users and groups erased since, of sessions with a time of their own, and all where sessions leave at their
+    end.
+    """
+    if not any(recall.queries for recall in due):
+        return [*due]
+    subjects = sorted({subject for recall in due for subject in _subjects(recall.asker)})
+    erased = set(tx.execute(_ERASED_LATELY, {"subjects": subjects, "seconds": 2 * SPACED_SECONDS}).scalars())
+    due = [one._replace(queries=()) if erased.intersection(_subjects(one.asker)) else one for one in due]
+    if retention.get(tx, tenant_id).sessions_days == 0:
+        return [one._replace(queries=()) for one in due]
+    sessions = {each.session_id for one in due for each in one.queries if each.session_id is not None}
+    kept = set(tx.execute(_KEPT, {"ids": sorted(sessions)}).scalars()) if sessions else set()
+    return [
+        one._replace(queries=[each for each in one.queries if each.session_id is None or each.session_id in kept])
+        for one in due
+    ]
+
+
+def _subjects(asker: Asker) -> list[str]:
+    """Return the subjects of the events that would announce the erasure of an asker."""
+    names = (("user", asker.user_id), ("group", asker.group_id))
+    return [f"{kind}:{name}" for kind, name in names if name is not None]
+
+
+def _recalled_for(query: str | None, session_id: str | None, served: Sequence[Served]) -> list[RecalledFor]:
+    ids = [one.memory_id for one in served if one.memory_id is not None]
+    words = " ".join(query[:QUERY_CHARACTERS].split()) if query else ""
+    return [RecalledFor(words, session_id, ids[:QUERY_MEMORIES])] if words and ids else []
 
 
 def announcements_of(taken: Sequence[Recall]) -> list[Announcement]:
     """Return one event for each user or group, with every memory returned to it."""
     handed_out: defaultdict[Asker, dict[str, None]] = defaultdict(dict)
     searches: Counter[Asker] = Counter()
+    queries: defaultdict[Asker, list[RecalledFor]] = defaultdict(list)
     for recall in taken:
         ids = [str(one.memory_id) for one in recall.served if one.memory_id is not None]
         if recall.announced and ids:
             searches[recall.asker] += recall.searches
             handed_out[recall.asker].update(dict.fromkeys(ids))
-    return [_announcement(asker, list(ids), searches[asker]) for asker, ids in handed_out.items()]
+            queries[recall.asker] += recall.queries
+    return [_announcement(asker, list(ids), searches[asker], queries[asker]) for asker, ids in handed_out.items()]
 
 
-def _announcement(asker: Asker, ids: list[str], searches: int) -> Announcement:
+def _announcement(asker: Asker, ids: list[str], searches: int, queries: Sequence[RecalledFor]) -> Announcement:
     names = {"user_id": asker.user_id, "group_id": asker.group_id}
     payload: Json = {"memory_ids": ids, "searches": searches}
     payload |= {name: value for name, value in names.items() if value is not None}
+    if queries:
+        payload["queries"] = [_query_json(one) for one in queries[:QUERIES]]
     return Announcement(str(uuid7()), RECALLED, datetime.now(UTC), payload)
+
+
+def _query_json(recalled: RecalledFor) -> Json:
+    session = {} if recalled.session_id is None else {"session_id": recalled.session_id}
+    return {"query": recalled.query, "memory_ids": [str(one) for one in recalled.memory_ids], **session}
 
 
 def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:
@@ -281,3 +363,13 @@ def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:
 
 
 _THERE = text("SELECT id FROM memories WHERE id = ANY(:ids) AND status <> 'erased'")
+
+_ERASED_LATELY = text(f"""
+    SELECT subject FROM events WHERE {ANNOUNCES_ERASURE} AND subject IS NOT NULL AND subject = ANY(:subjects)
+      AND received_at > clock_timestamp() - make_interval(secs => :seconds)
+""")
+
+_KEPT = text("""
+    SELECT i.id FROM unnest(cast(:ids AS text[])) AS i (id)
+    WHERE NOT EXISTS (SELECT FROM sessions s WHERE s.id = i.id AND s.keep_days IS NOT NULL)
+""")

@@ -41,10 +41,10 @@ _MOST: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Uncached:
-    """Rows loaded, and the number of all that pass the filters, by type."""
+    """Rows loaded, and the number of all that pass the filters, by type; None: all that pass are loaded."""
 
     view: Snapshot
-    considered: Mapping[str, int]
+    considered: Mapping[str, int] | None
 
 
 def size_query(rows: Rows) -> BoundStatement:
@@ -77,6 +77,9 @@ def read(
         "words": words,
         "meaning": meaning,
     }
+    if filters.matches:
+        matching = sorted(frozenset[Name].intersection(*filters.matches.values()))
+        return Uncached(excerpt.load(tx, rows, matching, dimension), None) if len(matching) <= READ_ALL else None
     if filters.min_similarity is not None:
         return _similar(tx, rows, filters.min_similarity, values)
     counted = tx.execute(_COUNTS, values).one()
@@ -120,7 +123,7 @@ def _best(tx: Tx, most: int, values: Mapping[str, Any]) -> list[Name]:
         scanned *= _MORE
 
 
-def _of_owners(select: str, row: str, condition: str) -> str:
+def of_owners(select: str, row: str, condition: str) -> str:
     """Return the rows of the user and those of the group, each by its own index."""
     return f"""(
         {select} WHERE {row}.user_id = :user AND {condition}
@@ -159,16 +162,16 @@ _PASSING_MESSAGE: Final = f"""
 
 
 def _messages(columns: str) -> str:
-    return _of_owners(f"SELECT {columns} FROM search_index i", "i", _PASSING_MESSAGE)
+    return of_owners(f"SELECT {columns} FROM search_index i", "i", _PASSING_MESSAGE)
 
 
 def _memories(columns: str) -> str:
-    return _of_owners(f"SELECT {columns} FROM memories m", "m", f":memories AND {_WHEN.format('m')} AND {_MEMORY}")
+    return of_owners(f"SELECT {columns} FROM memories m", "m", f":memories AND {_WHEN.format('m')} AND {_MEMORY}")
 
 
 _SIZE = text(f"""
     SELECT count(*) AS size FROM (
-        SELECT FROM {_of_owners("SELECT 1 FROM search_index i", "i", "i.type = ANY(:types)")} AS owned
+        SELECT FROM {of_owners("SELECT 1 FROM search_index i", "i", "i.type = ANY(:types)")} AS owned
         LIMIT :most + 1) AS counted
 """)
 
@@ -200,7 +203,7 @@ _PASSES: Final = f"""
 """
 """Looked up one by one: joined with all memories of the owner, the scan would take twice as long."""
 
-_EMBEDDED: Final = _of_owners("SELECT i.embedding FROM search_index i", "i", "i.embedding IS NOT NULL")
+_EMBEDDED: Final = of_owners("SELECT i.embedding FROM search_index i", "i", "i.embedding IS NOT NULL")
 
 _TYPICAL: Final = f"(SELECT avg({_LIKENESS}) FROM (SELECT embedding FROM {_EMBEDDED} AS own LIMIT 100) AS i)"
 """Likeness of a row that has no vector yet: it is taken to be as near as others are on average."""
@@ -209,7 +212,7 @@ _SCORE: Final = f"""
     :words * {LEXICAL.removesuffix(" AS lexical")} + :meaning * coalesce({_LIKENESS}, {_TYPICAL}, 0) AS score
 """
 
-_SCORED: Final = _of_owners(f"SELECT i.type, i.session_id, i.ref, {_SCORE} FROM search_index i", "i", _INDEXED)
+_SCORED: Final = of_owners(f"SELECT i.type, i.session_id, i.ref, {_SCORE} FROM search_index i", "i", _INDEXED)
 
 _BEST = text(f"""
     SELECT type, session_id, ref, looked_at FROM (
@@ -218,7 +221,7 @@ _BEST = text(f"""
     ) AS looked WHERE passes ORDER BY score DESC LIMIT :most
 """)
 
-_SIMILAR: Final = _of_owners(
+_SIMILAR: Final = of_owners(
     "SELECT i.type, i.session_id, i.ref FROM search_index i", "i", f"{_INDEXED} AND {_LIKENESS} >= :least"
 )
 

@@ -13,6 +13,7 @@ from core.index.answer_cues import count_names, count_stated_terms, has_question
 from core.index.bm25 import document_weights, message_terms
 from core.index.resident.encoding import ROLES, message_key, seconds
 from core.memoize import memoized
+from core.memory import field_filters
 from core.search.candidates import Hit
 from core.sessions import sessions
 from core.storage.multiquery import BoundStatement
@@ -47,8 +48,8 @@ def unindexed_query(reader: Mapping[str, Any]) -> BoundStatement:
 
 
 def hits(rows: Iterable[Any], query_terms: Mapping[int, float]) -> list[Hit]:
-    """Return the messages read as hits, scored by their own words as the index would."""
-    return [_hit(sessions.message_of(row), query_terms) for row in rows]
+    """Return the messages read as hits, scored by their own words as the index would; those without words are none."""
+    return [_hit(sessions.message_of(row), query_terms) for row in rows if row.content.strip()]
 
 
 def lexical(query_terms: Mapping[int, float], weights: Mapping[int, float]) -> float:
@@ -87,6 +88,8 @@ _NARROWING: Mapping[str, str] = {
     "since": "m.occurred_at >= :since",
     "until": "m.occurred_at <= :until",
     "as_of": "m.occurred_at <= :as_of",
+    "metadata": field_filters.condition("metadata", "(m.extras -> 'metadata')"),
+    "structured": "false",
     "known_at": "EXISTS (SELECT FROM events e WHERE e.seq = m.event_seq AND e.received_at <= :known_at)",
 }
 

@@ -68,13 +68,9 @@ AT: Final = FIELDS.index("occurred_at")
 
 @dataclass(frozen=True, slots=True)
 class RecentWindow:
-    """The newest messages of a session, oldest first.
-
-    `ends`: the session's tokens up to and including each; `marks`: positions, and transactions that wrote the rows.
-    """
+    """The newest messages of a session, oldest first. `marks`: positions, and transactions that wrote the rows."""
 
     messages: Sequence[Message] = ()
-    ends: Sequence[int] = ()
     marks: Sequence[str] = ()
 
 
@@ -181,7 +177,6 @@ def _extend(cached: RecentWindow, added: Sequence[Any], limit: int) -> RecentWin
     new = _window(added)
     return RecentWindow(
         [*cached.messages, *new.messages][-limit:],
-        [*cached.ends, *new.ends][-limit:],
         [*cached.marks, *new.marks][-limit:],
     )
 
@@ -196,9 +191,7 @@ def _growth(cached: RecentWindow, found: RecentWindow) -> int:
 
 
 def _window(rows: Sequence[Any]) -> RecentWindow:
-    return RecentWindow(
-        [sessions.message_of(row) for row in rows], [row.token_count for row in rows], [row.mark for row in rows]
-    )
+    return RecentWindow([sessions.message_of(row) for row in rows], [row.mark for row in rows])
 
 
 def _client(broker_url: str) -> redis.Redis | None:
@@ -224,7 +217,7 @@ def _bookkeeping_keys(tenant_id: str) -> tuple[str, str]:
 
 def _encode(window: RecentWindow) -> bytes:
     rows = [[getattr(message, name) for name in FIELDS] for message in window.messages]
-    document = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
+    document = {"fields": FIELDS, "messages": rows, "marks": window.marks}
     return json.dumps(document, ensure_ascii=False, default=datetime.isoformat).encode()
 
 
@@ -233,7 +226,7 @@ def _decode(raw: bytes) -> RecentWindow:
     document = json.loads(raw)
     if document["fields"] != FIELDS:
         return EMPTY
-    return RecentWindow([_message(row) for row in document["messages"]], document["ends"], document["marks"])
+    return RecentWindow([_message(row) for row in document["messages"]], document["marks"])
 
 
 def _message(row: list[Any]) -> Message:

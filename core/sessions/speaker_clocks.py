@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import text
@@ -12,10 +14,14 @@ from sqlalchemy import text
 from core.storage.db import Tx
 from core.types import Event, Message
 
+SETTING: Final = "clock"
+"""Name of the row in `tenant_settings`."""
+
 
 def get(tx: Tx, user_id: str) -> str | None:
     """Return the time zone that was set for a user; None: none was."""
-    return _zones(tx, [user_id]).get(user_id)
+    zone: str | None = tx.execute(_OF_USER, {"id": user_id}).scalar_one_or_none()
+    return zone
 
 
 def put(tx: Tx, tenant_id: str, user_id: str, zone: str | None) -> None:
@@ -23,11 +29,23 @@ def put(tx: Tx, tenant_id: str, user_id: str, zone: str | None) -> None:
     tx.execute(_PUT, {"tenant": tenant_id, "id": user_id, "zone": zone})
 
 
+def of_tenant(tx: Tx) -> str | None:
+    """Return the time zone of users for whom none was set; None: UTC."""
+    zone: str | None = tx.execute(_OF_TENANT).scalar_one()
+    return zone
+
+
+def put_of_tenant(tx: Tx, tenant_id: str, zone: str | None) -> None:
+    """Set the time zone of users for whom none was set; None: UTC."""
+    value = json.dumps({"time_zone": zone})
+    tx.execute(_PUT_OF_TENANT, {"tenant": tenant_id, "name": SETTING, "value": value})
+
+
 def local(tx: Tx, user_id: str | None, moment: datetime) -> datetime:
-    """Return a moment on a user's clock: as it is with an offset of its own, else in the user's time zone."""
+    """Return a moment on a user's clock: as it is with an offset of its own, else in the user's or tenant's zone."""
     if moment.utcoffset() or not user_id:
         return moment
-    zone = get(tx, user_id)
+    zone = _zones(tx, [user_id]).get(user_id)
     return moment if zone is None else moment.astimezone(ZoneInfo(zone))
 
 
@@ -39,8 +57,8 @@ def of_event(tx: Tx, event: Event) -> datetime:
 def of_messages(tx: Tx, messages: Sequence[Message]) -> list[Message]:
     """Return messages with their times on the clocks of their speakers.
 
-    An offset that came with the time counts first, then the zone of the user. An offset of zero says nothing: most
-    clients send UTC wherever they are.
+    An offset that came with the time counts first, then the zone of the user, then that of the tenant. An offset of
+    zero says nothing: most clients send UTC wherever they are.
     """
     zones = _zones(tx, {m.user_id for m in messages if not m.occurred_at.utcoffset()})
     return [_local(message, zones) for message in messages]
@@ -58,7 +76,24 @@ def _zones(tx: Tx, user_ids: Iterable[str]) -> dict[str, str]:
     return {row.id: row.time_zone for row in tx.execute(_ZONES, {"ids": ids})} if ids else {}
 
 
-_ZONES = text("SELECT id, time_zone FROM owners WHERE kind = 'user' AND id = ANY(:ids) AND time_zone IS NOT NULL")
+_OF_USER = text("SELECT time_zone FROM owners WHERE kind = 'user' AND id = :id")
+
+_TENANT_ZONE: Final = f"(SELECT value ->> 'time_zone' FROM tenant_settings WHERE name = '{SETTING}')"
+
+_OF_TENANT = text(f"SELECT {_TENANT_ZONE}")
+
+_ZONES = text(f"""
+    SELECT * FROM (
+        SELECT i.id, coalesce(
+            (SELECT time_zone FROM owners WHERE kind = 'user' AND id = i.id), {_TENANT_ZONE}) AS time_zone
+        FROM unnest(cast(:ids AS text[])) AS i (id)) AS zones
+    WHERE time_zone IS NOT NULL
+""")
+
+_PUT_OF_TENANT = text("""
+    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
+    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
+""")
 
 _PUT = text("""
     INSERT INTO owners (tenant_id, kind, id, last_at, time_zone) VALUES (:tenant, 'user', :id, clock_timestamp(), :zone)

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import text
 
+from core.events.message_shapes import DESCRIBED
 from core.sessions import sessions
 from core.sessions.sessions import Session
 from core.storage import bounded_rows
@@ -90,11 +91,27 @@ def metadata_of(tx: Tx, cited: Collection[tuple[str, str]]) -> dict[tuple[str, s
     return {(row.session_id, row.id): row.metadata for row in found}
 
 
+def attachments(metadata: Json) -> list[str]:
+    """Return the names of the files that came with a message."""
+    files, parts = metadata.get("files"), metadata.get(DESCRIBED)
+    names = [*(files if isinstance(files, list) else ())]
+    names += [part.get("name") for part in (parts if isinstance(parts, list) else ()) if isinstance(part, dict)]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def speakers(tx: Tx, session_id: str) -> list[str]:
+    """Return the users who have spoken in a session, at most `SPEAKERS`."""
+    return list(tx.execute(_SPEAKERS, {"session": session_id, "most": SPEAKERS}).scalars())
+
+
 def repeats(tx: Tx, message: Message) -> list[Repeat]:
     """Return later events with the same message id, oldest first."""
     values = {"session": message.session_id, "message": message.id, "content": message.content}
     return [Repeat(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
 
+
+SPEAKERS: Final = 20
+"""Users of a session that are named."""
 
 _STATES: Final = {True: "ended_at IS NULL", False: "ended_at IS NOT NULL"}
 
@@ -120,6 +137,8 @@ _LATEST = text("""
 """)
 
 _EXTRAS = text("SELECT extras FROM messages WHERE session_id = :session AND id = :message")
+
+_SPEAKERS = text("SELECT user_id FROM participants WHERE session_id = :session ORDER BY user_id LIMIT :most")
 
 _METADATA = text("""
     SELECT m.session_id, m.id, m.extras -> 'metadata' AS metadata FROM messages m

@@ -59,6 +59,11 @@ class Retention(BaseModel):
         return self.events_days if self.dispatches_days is None else self.dispatches_days
 
     @property
+    def queries_days(self) -> int | None:
+        """Days for which the log tells what was searched for: not longer than what was said."""
+        return min((days for days in (self.messages_days, self.sessions_days) if days is not None), default=None)
+
+    @property
     def tools_days(self) -> int | None:
         """Days for which results of tools are kept: not longer than messages."""
         return self.messages_days if self.tool_results_days is None else self.tool_results_days

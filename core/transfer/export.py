@@ -111,6 +111,14 @@ _SPOKEN: Final = """
 _NO_ID: Final = r"'\m[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\M', '…', 'gi'"
 
 
+_LOCAL: Final = """
+    CASE WHEN utc_offset IS NULL THEN to_jsonb(occurred_at) ELSE to_jsonb(
+        to_char(occurred_at AT TIME ZONE make_interval(mins => utc_offset), 'YYYY-MM-DD"T"HH24:MI:SS.US')
+        || CASE WHEN utc_offset < 0 THEN '-' ELSE '+' END || to_char(make_interval(mins => abs(utc_offset)), 'HH24:MI'))
+    END
+"""
+"""Time of a message on its speaker's clock, if that is known: an import takes the offset from it."""
+
 _TEMPLATES: Final[Mapping[str, str]] = {
     "sessions": """
         SELECT jsonb_build_object(
@@ -123,7 +131,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "messages": """
         SELECT jsonb_build_object(
             'session_id', session_id, 'ordinal', ordinal, 'id', id, 'group_id', group_id, 'agent_id', agent_id,
-            'role', role, 'speaker', speaker, 'content', content, 'occurred_at', occurred_at,
+            'role', role, 'speaker', speaker, 'content', content, 'occurred_at', {local},
             'importance', importance, 'extras', extras, 'audience_labels', audience_labels,
             'hidden', EXISTS (
                 SELECT FROM hidden_messages h
@@ -191,6 +199,7 @@ def _statements(kind: Kind) -> dict[str, str]:
         "spoken": _SPOKEN.format(owner=owner),
         "user": ", 'user_id', user_id" if kind == "group" else "",
         "no_id": _NO_ID,
+        "local": _LOCAL,
     }
     return {name: template.format_map(parts) for name, template in _TEMPLATES.items()}
 

@@ -31,6 +31,8 @@ RETRY_SECONDS: Final = 30
 COMPLETED: Final = "import.completed"
 FAILED: Final = "import.failed"
 
+INTERRUPTED: Final = Problem("", "was interrupted; send it again, and only what is missing is added")
+
 ABANDONED: Final = "Nobody went on with it for a day, so the upload was deleted. Import again."
 
 

@@ -57,9 +57,10 @@ def test_from_an_event_to_a_receipt(watched: Watched, stand: Stand) -> None:
     edit_rule(watched, json.dumps(rule, indent=2))
     page.get_by_role("button", name="Backtest").click()
     page.locator("#backtest .tiles").wait_for()
+    page.locator(".cm-content").press("Control+s")
     page.get_by_label("Comment").fill("One message is enough")
     with page.expect_navigation():
-        page.locator(".cm-content").press("Control+s")
+        page.get_by_role("button", name="Save as a new version").click()
     page.locator("h1", has_text="v2").wait_for()
     assert page.locator(".versions").get_by_text("One message is enough").is_visible()
 

@@ -54,8 +54,8 @@ def test_a_button_of_the_page_is_an_action_of_the_palette(start: Watched) -> Non
     start.open("/rules/consolidate_on_session_end")
     start.page.locator("main").focus()
     start.page.keyboard.press("Control+k")
-    start.page.keyboard.type("save as")
-    assert chosen(start) == "Save as a new version"
+    start.page.keyboard.type("review and")
+    assert chosen(start) == "Review and save …"
     start.page.keyboard.press("Escape")
     assert not start.page.locator("#palette").is_visible()
 

@@ -49,6 +49,7 @@ def test_the_asynchronous_client_does_the_same(stand: Stand, unique: str) -> Non
 def test_a_stated_memory_is_listed_until_it_is_forgotten(client: Imprint, unique: str) -> None:
     stated = client.remember("Ada is allergic to peanuts.", user_id=unique, category="fact")["memory"]
     assert [one["id"] for one in client.memories(user_id=unique)] == [stated["id"]]
+    assert client.memories(user_id=unique, structured={"project": ["atlas"]}) == []
     assert client.memory(stated["id"])["content"] == "Ada is allergic to peanuts."
     client.forget(stated["id"])
     assert client.memories(user_id=unique) == []

@@ -29,6 +29,13 @@ TRUST: Final = ("candidate", "confirmed", "disputed", "rejected", "quarantined")
 OF_LINEAGE: Final = frozenset({"supersedes", "derived_from"})
 """Relations that `GET /v1/memories/{id}/lineage` tells with their change."""
 
+DAY_CHARACTERS: Final = len("2026-03-10")
+
+TIMES: Final = ("occurred_at", "valid_from", "valid_to")
+CLEARED: Final = ("attribute", "value", "valid_from", "valid_to")
+EDITED: Final = ("content", "category", "attribute", "value", *TIMES)
+"""Fields of the form of an edit; those that are times, and those that may be empty."""
+
 FETCHED: Final = 200
 ORDERS: Final = ("newest", "oldest", "updated", "strength", "importance", "uses")
 
@@ -86,6 +93,7 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
         relations=related,
         others=await _contents(api, memory_id, related),
         chart=strength_chart(memory, datetime.now(UTC)),
+        categories=CATEGORIES,
         may_reveal=opener.may("raw"),
     )
 
@@ -94,7 +102,9 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
 async def post_edit(api: ApiCalls, form: Form, memory_id: str) -> Response:
     version = form.get("version", "")
     body: dict[str, Any] = {"version": int(version) if version.isdecimal() else version}
-    body["content"] = form.get("content", "").strip()
+    given = {name: form[name].strip() for name in EDITED if name in form}
+    body |= {name: _moment(value) if name in TIMES else value for name, value in given.items() if value}
+    body |= dict.fromkeys((name for name, value in given.items() if not value and name in CLEARED), None)
     await api.patch(at("memories", memory_id), body)
     return _back(memory_id)
 
@@ -129,6 +139,11 @@ async def post_erase(request: Request, api: ApiCalls, pages: Rendering, form: Fo
 @page("/receipts/{receipt_id}")
 async def get_receipt(request: Request, api: ApiCalls, pages: Rendering, receipt_id: str) -> Response:
     return pages.page(request, "receipt.html", receipt=await api.get(at("receipts", receipt_id)))
+
+
+def _moment(written: str) -> str:
+    """Return a time as the API takes it; a day alone is its midnight in UTC."""
+    return f"{written}T00:00:00Z" if len(written) == DAY_CHARACTERS else written
 
 
 def _back(memory_id: str) -> Response:

@@ -76,12 +76,24 @@ async def get_figures(request: Request, api: ApiCalls, pages: Rendering, name: s
     return pages.page(request, "rule_figures.html", stats=stats)
 
 
+@page("/rules/{name}/review", method="POST")
+async def post_review(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    """Show what a draft would change in the rule in force, before it is saved."""
+    draft, fault = drafts.read(form.get("rule", ""))
+    if fault is not None:
+        return pages.notice_of(request, {"detail": fault})
+    rule, _ = await together(api.get(at("rules", name)), api.post("/v1/rules/validate", draft))
+    rows = partial(_difference, rule["rule"], draft, f"v{rule['version']}", "draft")
+    comment = form.get("comment", "")
+    return pages.page(request, "rule_review.html", rule=rule, rows=rows, draft=form["rule"], comment=comment)
+
+
 @page("/rules/{name}/save", method="POST")
 async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     rule, fault = drafts.read(form.get("rule", ""))
     if fault is not None:
         return pages.notice_of(request, {"detail": fault})
-    await api.put(at("rules", name), rule, comment=form.get("comment", ""))
+    await api.put(at("rules", name), rule, if_version=form.get("version", ""), comment=form.get("comment", ""))
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 

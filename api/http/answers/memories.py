@@ -113,6 +113,7 @@ class Authorship(Answer):
     """Who changed something: a key or an agent, and the rule that it acted for."""
 
     name: str | None
+    key_name: str | None = optional("The name of the key that `name` is, where it has one")
     rule: str | None = optional()
     rule_version: int | None = optional()
 

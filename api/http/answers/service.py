@@ -472,6 +472,12 @@ class ExtractionSettings(Answer):
     min_importance: float
 
 
+class ClockSettings(Answer):
+    """The clock of users for whom no time zone was set; null: UTC."""
+
+    time_zone: str | None
+
+
 class VectorCounts(Answer):
     """Vectors by model."""
 

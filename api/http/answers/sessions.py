@@ -32,6 +32,13 @@ class SessionInfo(Answer):
     )
 
 
+class SessionWithUsers(SessionInfo):
+    """A session, and who has spoken in it."""
+
+    users: list[str] = Field(description="Users whose messages it has, at most 20")
+    warnings: list[str] = Field(description="What is probably a mistake: messages of several users outside of a group")
+
+
 class RowCount(Answer):
     """A number of rows, counted up to 200."""
 
@@ -124,6 +131,7 @@ class SessionMessage(Answer):
     trust: Trust | None = Field(description="`quarantined`: it would command its reader")
     hidden: bool = Field(description="Whether it is hidden from contexts")
     token_count: int
+    attachments: list[str] = optional("Names of the files that came with it; left out if there are none")
     memory_ids: list[UUID] = optional("With `memories`: those drawn from it")
 
 

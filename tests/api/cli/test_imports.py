@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from api.cli import imports
+from core.errors import Later
 from core.storage.db import Database
 from tests.commands import Imprint
 from tests.core.transfer import vendors
@@ -178,3 +180,29 @@ def test_half_a_gigabyte_is_read_within_200_mib(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(done.stdout.split()[-1]) < 200 * 1024
+
+
+def test_what_was_imported_is_in_the_list_of_imports(
+    imprint: Imprint, door: Doors, app: Database, export: Path
+) -> None:
+    sent = imprint("import", str(export), "--user", "ada", "--yes", "--json").json
+    [listed] = door.get("/v1/imports").json()["items"]
+    assert (listed["user_id"], listed["formats"], listed["status"]) == ("ada", ["chatgpt"], "done")
+    report = listed["report"]
+    assert (report["messages"], report["accepted"], report["duplicates"]) == (111, sent["accepted"], 0)
+    assert report["skipped"]["a picture"] == 37
+    imprint("import", str(export), "--user", "ada", "--dry-run")
+    assert len(door.get("/v1/imports").json()["items"]) == 1
+
+
+def test_an_import_that_breaks_off_is_in_the_list_as_failed(
+    imprint: Imprint, door: Doors, app: Database, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Later("The server has ended.")
+
+    monkeypatch.setattr(imports, "_post", refuse)
+    assert imprint("import", str(export), "--user", "ada", "--yes").code == 1
+    [listed] = door.get("/v1/imports").json()["items"]
+    assert (listed["status"], listed["report"]["accepted"]) == ("failed", 0)
+    assert "interrupted" in listed["error"][0]["detail"]

@@ -127,3 +127,15 @@ def test_results_are_shown_by_group(imprint: Imprint, app: Database) -> None:
     accept(app, said("I live in Turin.", group_id="team"), said("Turin is cold."))
     lines = imprint("search", "Turin", "--user", "ada", "--group-by", "group").out.splitlines()
     assert {line.split()[0] for line in lines if line and not line.startswith(" ")} >= {"team", "no"}
+
+
+def test_a_search_is_narrowed_by_fields(imprint: Imprint, app: Database) -> None:
+    accept(
+        app, said("I live in Turin.", metadata={"project": "atlas"}), said("I like Turin.", metadata={"project": "x"})
+    )
+    shown = imprint("search", "Turin", "--user", "ada", "--metadata", '{"project": "atlas"}').out
+    assert "I live in Turin." in shown
+    assert "I like Turin." not in shown
+    refused = imprint("search", "Turin", "--user", "ada", "--metadata", "atlas")
+    assert refused.code == 2
+    assert "--metadata is no JSON" in refused.err

@@ -118,3 +118,21 @@ def test_the_ids_that_a_filter_demands_are_those_of_what_is_added() -> None:
 
 def test_a_list_within_a_condition_names_owners_too() -> None:
     assert filters.named_owners({"AND": [{}, [{"user_id": "ada"}, {"agent_id": "chef"}]]}) == ["ada", "mem0:agent:chef"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "demanded"),
+    [
+        ({"user_id": "ada", "trip": "asia"}, {"trip": ["asia"]}),
+        (
+            {"AND": [{"metadata": {"trip": {"in": ["asia", 7]}}}, {"metadata.day": 3}]},
+            {"trip": ["asia", 7], "day": [3]},
+        ),
+        ({"OR": [{"trip": "asia"}]}, {}),
+        ({"NOT": [{"trip": "asia"}]}, {}),
+        ({"trip": "*", "day": {"gte": 3}, "at": None, "keywords": "tea", "of": {"a": 1}, "nul": "\0"}, {}),
+        ({f"f{n}": n for n in range(20)}, {f"f{n}": [n] for n in range(10)}),
+    ],
+)
+def test_values_that_metadata_must_have_are_told_from_others(tree: Any, demanded: Any) -> None:
+    assert filters.metadata_of(tree) == demanded

@@ -38,3 +38,19 @@ def test_a_search_for_anyone_is_bounded_to_the_users_with_news(door: Doors, monk
     assert len(door.post(address, asked).json()["results"]) == 3
     monkeypatch.setattr(finding, "OWNERS", 2)
     assert {one["user_id"] for one in door.post(address, asked).json()["results"]} == {"bob", "eve"}
+
+
+def test_a_demanded_value_of_metadata_is_found_behind_better_results(
+    door: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "NARROWED", 2)
+    monkeypatch.setattr(finding, "SCANNED", 2)
+    for n, trip in enumerate(("asia", "peru", "iran", "iran", "iran")):
+        stated = {"messages": f"Green tea, glass {n + 7}, was good.", "user_id": "ada", "infer": False}
+        assert door.post("/compat/mem0/v3/memories/add/", {**stated, "metadata": {"trip": trip}}).is_success
+    filters = {"AND": [{"user_id": "ada"}, {"metadata": {"trip": {"in": ["asia"]}}}]}
+    asked = {"query": "green tea glass 11", "filters": filters, "top_k": 1}
+    (best,) = door.post("/compat/mem0/v3/memories/search/", asked).json()["results"]
+    assert best["metadata"] == {"trip": "asia"}
+    listed = door.post("/compat/mem0/v2/memories/", {"filters": filters}).json()
+    assert [one["metadata"] for one in listed] == [{"trip": "asia"}]

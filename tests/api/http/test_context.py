@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from core.memory.changes import Archive, Link, Pin
@@ -561,3 +562,37 @@ def test_in_a_group_each_wish_and_preference_is_that_of_its_member(door: Doors) 
     own, others = words.index("## User Preferences"), words.index("## Preferences of Other Members")
     assert own < words.index("Bob loves capers.") < others < words.index("- ana: Ana loves olives.")
     assert "- ana: ana's standing instruction: Please answer me in short sentences." in words
+
+
+def test_what_a_context_finds_is_narrowed_by_fields(door: Doors, app: Database) -> None:
+    for shop in ("north", "south"):
+        content = f"I buy green tea in the {shop} shop."
+        accept_all(app, [said(content, session=f"at-{shop}", message_id="m1", metadata={"shop": shop})])
+    carry_out(app, a_memory("Ada drinks green tea daily.", structured={"cups": 3}))
+    whole = context(door, query="green tea", format="text")["text"]
+    assert all(words in whole for words in ("north shop", "south shop", "Ada drinks green tea daily."))
+    north = context(door, query="green tea", format="text", metadata={"shop": "north"})["text"]
+    assert "north shop" in north
+    assert "south shop" not in north
+    assert "Ada drinks" not in north
+    cups = context(door, query="green tea", format="text", structured={"cups": [3, 4]})["text"]
+    assert "Ada drinks green tea daily." in cups
+    assert "shop" not in cups
+    context(door, status=422, query="green tea", structured={})
+
+
+def sample(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def test_contexts_are_counted_with_their_tokens_and_what_the_limit_left_out(door: Doors, app: Database) -> None:
+    for n in range(12):
+        carry_out(app, a_memory(f"Ada keeps {n + 3} kinds of green tea from valley number {n} in her cupboard."))
+    names = ("imprint_context_tokens_count", "imprint_context_tokens_sum")
+    count, tokens = map(sample, names)
+    cut, whole = (sample("imprint_contexts_total", truncated=one) for one in ("yes", "no"))
+    small, large = (context(door, query="green tea", max_tokens=limit) for limit in (100, 8_000))
+    assert sample(names[0]) == count + 2
+    assert sample(names[1]) == tokens + small["total_tokens"] + large["total_tokens"]
+    assert sample("imprint_contexts_total", truncated="yes") == cut + 1
+    assert sample("imprint_contexts_total", truncated="no") == whole + 1

@@ -16,7 +16,7 @@ from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.factories import a_memory, carry_out, events_since, expire, memory_row
-from tests.samples import TENANT
+from tests.samples import TENANT, accept, said
 from tests.works import at_work
 
 
@@ -376,6 +376,18 @@ def test_a_list_is_filtered_by_what_is_structured(door: Doors) -> None:
     assert years(door, structured='{"project": "atlas"}') == [2017, 2026]
     assert years(door, structured='{"project": "atlas", "n": 2026}') == [2026]
     assert years(door, structured='{"project": "nowhere"}') == []
+    assert years(door, structured='{"n": [2021, 2026]}') == [2021, 2026]
+
+
+def test_a_list_is_filtered_by_the_metadata_of_what_its_memories_cite(door: Doors, app: Database) -> None:
+    for name, shop in (("m1", "north"), ("m2", "south")):
+        accept(app, said(f"I like the {shop} shop.", message_id=name, metadata={"shop": {"name": shop}}))
+        cited = [{"session_id": "s1", "message_id": name}]
+        body = {"user_id": "ada", "content": f"Ada likes the {shop} shop.", "evidence": cited}
+        assert door.post("/v1/memories", body).is_success
+    for wanted, count in (('{"shop.name": "north"}', 1), ('{"shop.name": ["north", "south"]}', 2), ('{"shop": 1}', 0)):
+        answer = door.get("/v1/memories", params={"user_id": "ada", "metadata": wanted}).json()
+        assert len(answer["items"]) == count, wanted
 
 
 @pytest.mark.parametrize(
@@ -383,6 +395,9 @@ def test_a_list_is_filtered_by_what_is_structured(door: Doors) -> None:
     [
         ({"structured": "atlas"}, "/structured"),
         ({"structured": '["atlas"]'}, "/structured"),
+        ({"metadata": '{"a.b.c": 1}'}, "/metadata"),
+        ({"metadata": '{"a": NaN}'}, "/metadata"),
+        ({"metadata": '{"a": "\\u0000"}'}, "/metadata"),
         ({"from": "2026-05-01T00:00:00"}, "/from"),
         ({"from": "2026-05-01T00:00:00Z", "to": "2026-05-01T00:00:00Z"}, "/to"),
     ],

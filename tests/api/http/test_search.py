@@ -465,3 +465,81 @@ def test_installed_retrievers_answer_beside_the_results(
 
 def test_without_a_retriever_nothing_is_said_of_them(door: Doors) -> None:
     assert "outside" not in door.post("/v1/search", {"user_id": "ada", "query": "tea"}).json()
+
+
+# Fields
+
+
+@pytest.fixture
+def projects(door: Doors, app: Database) -> None:
+    """Two messages with metadata, one without, and two memories with something structured."""
+    accept_all(
+        app,
+        [
+            said(
+                "Green tea for the atlas team.", message_id="a", metadata={"project": "atlas", "by": {"tier": "gold"}}
+            ),
+            said("Green tea for the borealis team.", message_id="b", metadata={"project": "borealis"}),
+            said("Green tea for nobody.", message_id="c"),
+        ],
+    )
+    for cups in (3, 4):
+        body = {
+            "user_id": "ada",
+            "content": f"Ada had {cups} cups of green tea.",
+            "structured": {"day": {"cups": cups}},
+        }
+        assert door.post("/v1/memories", body).is_success
+
+
+def texts(answer: Json) -> set[str]:
+    return {one["content"] for one in answer["results"]}
+
+
+def test_a_search_is_narrowed_by_fields_of_metadata_and_of_structured(door: Doors, projects: None) -> None:
+    assert texts(found(door, metadata={"project": "atlas"})) == {"Green tea for the atlas team."}
+    assert texts(found(door, metadata={"by.tier": ["gold", "silver"]})) == {"Green tea for the atlas team."}
+    assert len(texts(found(door, metadata={"project": ["atlas", "borealis"]}))) == 2
+    assert texts(found(door, structured={"day.cups": 4})) == {"Ada had 4 cups of green tea."}
+    assert texts(found(door, structured={"day.cups": 4}, metadata={"project": "atlas"})) == set()
+    explained = found(door, metadata={"project": "atlas"}, explain=True)["explain"]
+    assert explained["filters"]["metadata"] == {"project": "atlas"}
+
+
+def test_a_document_is_found_by_its_metadata(door: Doors) -> None:
+    for shop in ("north", "south"):
+        content = {"content": f"Green tea of the {shop} shop.", "user_id": "ada", "metadata": {"shop": shop}}
+        assert door.post("/v1/documents", content).is_success
+    answer = found(door, metadata={"shop": "north"}, include=["documents"])
+    assert [one["content"] for one in answer["results"]] == ["Green tea of the north shop."]
+    assert found(door, structured={"shop": "north"})["results"] == []
+
+
+def test_the_filter_that_leaves_a_message_out_is_named(door: Doors, works: Works, projects: None) -> None:
+    works.settle(flush=False)
+    asked = {**TEA, "id": "b", "in_session": "s1", "metadata": {"project": "atlas"}}
+    answer = door.post("/v1/search/why", asked).json()
+    assert (answer["verdict"], answer["filters"]) == ("filtered", ["metadata"])
+
+
+def test_pages_of_a_narrowed_search_continue(door: Doors, projects: None) -> None:
+    asked: Json = {"metadata": {"project": ["atlas", "borealis"]}}
+    assert len([one for page in pages(door, 1, **asked) for one in page["results"]]) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer"),
+    [
+        ({"metadata": {}}, "/metadata"),
+        ({"metadata": {"a.b.c": 1}}, "/metadata"),
+        ({"metadata": {"a": []}}, "/metadata"),
+        ({"metadata": {"a": "\0"}}, "/metadata"),
+        ({"metadata": {"a": "x" * 6_000}}, "/metadata"),
+        ({"metadata": "atlas"}, "/metadata"),
+        ({"structured": {f"f{n}": 1 for n in range(11)}}, "/structured"),
+        ({"structured": {"a": 1}, "include": ["messages"]}, "/structured"),
+        ({"metadata": {"a": 1}, "include": ["units"]}, "/include"),
+    ],
+)
+def test_a_filter_by_fields_is_bounded(door: Doors, asked: Json, pointer: str) -> None:
+    assert list(refused(door, **asked)) == [pointer]

@@ -180,6 +180,9 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/imports"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/imports"): [lambda a: {"json": {"user_id": a.user, "size": 3, "sha256": "a" * 64}}],
+    ("post", "/v1/imports/records"): [
+        lambda a: {"json": {"user_id": a.user, "formats": [], "status": "done", "report": {}}}
+    ],
     ("get", "/v1/imports/{import_id}"): [lambda a: {"import_id": a.upload}],
     ("put", "/v1/imports/{import_id}/parts/{number}"): [
         lambda a: {"import_id": a.upload, "number": 0, "content": b"abc"}
@@ -236,6 +239,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
     ("get", "/v1/tenant/extraction"): [lambda _: {}],
     ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.1}}],
+    ("get", "/v1/tenant/clock"): [lambda _: {}],
+    ("put", "/v1/tenant/clock"): [lambda _: {"json": {"time_zone": "Asia/Tokyo"}}],
     ("get", "/v1/tenant/embedding"): [lambda _: {}],
     ("put", "/v1/tenant/embedding"): [lambda _: {"json": {"model": "hash"}}],
     ("get", "/v1/tenant/webhooks"): [lambda _: {}],
@@ -536,6 +541,7 @@ OWN = {
     "/v1/keys/own",
     "/v1/costs/today",
     "/v1/tenant/extraction",
+    "/v1/tenant/clock",
     "/v1/tenant/embedding",
     "/v1/search/recipes",
     "/v1/settle",
@@ -553,7 +559,7 @@ MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
     *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp"), ("post", "/v1/events/replay")),
-    ("post", "/v1/imports"),
+    *(("post", "/v1/imports"), ("post", "/v1/imports/records")),
     *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""

@@ -77,3 +77,45 @@ def test_a_larger_limit_never_shows_less_of_the_conversation(
     assert all(
         sum(s.tokens for s in sheet.sections) <= size for sheet, size in zip(sheets, (limit, limit + more), strict=True)
     )
+
+
+STEPS = (
+    "Find the recipe for rye bread",
+    "Buy flour and salt",
+    "Knead for ten minutes",
+    "Let it rest overnight",
+    "Bake",
+)
+
+
+@pytest.mark.parametrize("limit", [300, 400, 500, 600, 1000, 2000])
+def test_a_plan_is_shown_where_the_conversation_leaves_room_for_it(limit: int) -> None:
+    seen = read(material=OwnerMaterial((), talk(said(1, "Hello."), steps=STEPS)))
+    plan = shown(seen, limit).section(SectionName.PLAN)
+    assert plan is not None
+    assert all(step in plan.text for step in STEPS[: 1 if limit < 400 else 5])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=20),
+    st.integers(0, 8),
+    st.integers(0, 60),
+    st.integers(64, 3000),
+    st.integers(1, 2000),
+)
+def test_a_larger_limit_never_shows_less_of_a_plan(
+    sizes: list[int], steps: int, summary: int, limit: int, more: int
+) -> None:
+    messages = [said(number, "tea and cake " * size) for number, size in enumerate(sizes, 1)]
+    session = talk(
+        *messages, summary="Ada baked. " * summary, steps=[f"Step number {n} of the bread" for n in range(steps)]
+    )
+    seen = read(query="x", material=OwnerMaterial((), session))
+    sheets = [shown(seen, size) for size in (limit, limit + more)]
+    plans = [sheet.section(SectionName.PLAN) for sheet in sheets]
+    less, greater = (section.text.count("Step number") if section else 0 for section in plans)
+    assert less <= greater
+    assert all(
+        sum(s.tokens for s in sheet.sections) <= size for sheet, size in zip(sheets, (limit, limit + more), strict=True)
+    )

@@ -281,3 +281,35 @@ def test_where_traces_are_kept_for_good_bulk_jobs_stay(app: Database) -> None:
     choose(app, messages_days=30)
     swept(app)
     assert len(bulk_rows(app)) == 1
+
+
+def recalled(app: Database, query: str) -> None:
+    told = [{"query": query, "memory_ids": []}]
+    payload = {"user_id": "ada", "memory_ids": [], "searches": 1, "queries": told}
+    accept(app, event("memory.recalled", payload, time=datetime.now(UTC)))
+
+
+def told_queries(app: Database) -> list[str]:
+    return [row[0] for row in rows(app, "SELECT payload -> 'queries' -> 0 ->> 'query' FROM events ORDER BY seq")]
+
+
+def test_queries_leave_as_messages_do_and_no_day_is_read_twice(
+    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_rows, "ROWS", 1)
+    for query in ("old", "older"):
+        recalled(app, query)
+    works.settle()
+    set_back(app, days=3)
+    recalled(app, "new")
+    works.settle()
+    choose(app, messages_days=2)
+    assert swept(app)["queries"] == 2
+    assert told_queries(app)[-3:] == [None, None, "new"]
+    with app.tenant(TENANT) as tx:
+        known = expiries.newest(tx, "queries")
+        assert known is not None
+        assert log_rows.remove_queries(tx, TENANT, Retention(messages_days=2), None).counts == Counter()
+    assert datetime.now(UTC) - known < timedelta(days=3)
+    assert Retention(messages_days=9, sessions_days=4).queries_days == 4
+    assert Retention(events_days=9).queries_days is None

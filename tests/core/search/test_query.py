@@ -366,3 +366,11 @@ def test_of_a_long_query_the_beginning_is_embedded(app: Database) -> None:
     answer = query.search(app, TENANT, a_question("cello " * 1_500, "ada"), Noting())
     assert [len(text) for text in embedded] == [READ]
     assert [result.ranked.hit.key for result in answer.results] == [str(add.id)]
+
+
+def test_a_message_without_words_is_no_result_before_and_after_it_is_indexed(app: Database, works: Works) -> None:
+    accept(app, said("Green tea.", message_id="m1"), said("", message_id="m2", role="assistant"))
+    accept(app, said(" \n", message_id="m3", role="assistant"))
+    for _ in range(2):
+        assert contents(search(app, "green tea")) == ["Green tea."]
+        works.settle(flush=False)

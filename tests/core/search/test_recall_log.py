@@ -15,15 +15,19 @@ from sqlalchemy import text
 from core.config import Settings
 from core.consolidation import echo
 from core.consolidation.echo import Served
+from core.erasure import user as user_erasure
 from core.events.doorbell import Doorbell, broker_url
+from core.memory.changes import Owner
 from core.search import recall_log
 from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Recorded, Spacing, announcements_of
 from core.storage.db import Database
+from core.tenancy import retention
+from core.tenancy.retention import Retention
 from tests.doors import OTHER, key_of, opened
-from tests.factories import a_memory, carry_out
+from tests.factories import PERSON, a_memory, carry_out
 from tests.faults.model import serving
 from tests.production import wait_for
-from tests.samples import TENANT, accept, ended, said
+from tests.samples import TENANT, accept, ended, event, said
 from tests.works import at_work
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -113,7 +117,8 @@ def test_many_searches_are_one_write(
         assert [one for one in written if "api_keys" not in one] == [], "reading writes nothing but the use of a key"
     assert sum("INSERT INTO servings" in one for one in asked) == 1
     (told,) = rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")
-    assert told.payload == {"user_id": "ada", "memory_ids": [str(cat)], "searches": 12}
+    queries = [{"query": "cat", "memory_ids": [str(cat)]}]
+    assert told.payload == {"user_id": "ada", "memory_ids": [str(cat)], "searches": 12, "queries": queries}
 
 
 def test_what_is_handed_out_again_at_once_is_not_touched_again(app: Database, cat: UUID) -> None:
@@ -288,3 +293,66 @@ def test_what_could_not_be_recorded_is_recorded_when_it_is_handed_out_again(
         assert servings(app) == []
         recalls._write([Recall(Asker(TENANT, "ada", None), [Served("Ada has a cat.", cat)], announced=False)])
         assert [row.memory_id for row in servings(app)] == [cat]
+
+
+def told(app: Database) -> list[Any]:
+    return [row.payload for row in rows(app, "SELECT payload FROM events WHERE event_type = 'memory.recalled'")]
+
+
+def test_an_event_tells_for_which_queries_its_memories_were_recalled(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
+    carry_out(app, a_memory("Ada plays the cello."))
+    with opened(settings) as door:
+        for query in ("the cat", "Who  has\na cat?", "the cat"):
+            assert door.post("/v1/search", {"user_id": "ada", "query": query, "limit": 1}).is_success
+        door.post("/v1/context", {"user_id": "ada", "query": "cello", "session_id": "s9"})
+    (payload,) = told(app)
+    by_query = {one["query"]: one for one in payload["queries"]}
+    assert list(by_query) == ["the cat", "Who has a cat?", "cello"]
+    assert by_query["the cat"] == {"query": "the cat", "memory_ids": [str(cat)]}
+    assert by_query["cello"]["session_id"] == "s9"
+    assert payload["searches"] == 4
+
+
+def test_queries_of_an_event_are_bounded() -> None:
+    asker = Asker(TENANT, "ada", None)
+    ids = [UUID(int=n) for n in range(60)]
+    served = [Served("", one) for one in ids]
+    spacing = Spacing()
+    taken = [
+        Recall(asker, served, announced=True, queries=recall_log._recalled_for(f"{n} " + "x" * 600, None, served))
+        for n in range(15)
+    ]
+    (event,) = announcements_of(spacing.due(taken, 0.0))
+    queries = event.payload["queries"]
+    assert len(queries) == 10
+    assert {len(one["query"]) for one in queries} == {500}
+    assert {len(one["memory_ids"]) for one in queries} == {50}
+
+
+def test_no_query_is_kept_where_conversations_leave_at_their_end(settings: Settings, app: Database, cat: UUID) -> None:
+    accept(app, event("session.started", {"session_id": "s9", "user_id": "ada", "keep_days": 0}))
+    with opened(settings) as door:
+        door.post("/v1/context", {"user_id": "ada", "query": "cat", "session_id": "s9"})
+    with app.tenant(TENANT) as tx:
+        retention.put(tx, TENANT, Retention(sessions_days=0))
+    with opened(settings) as door:
+        door.post("/v1/search", {"user_id": "ada", "query": "cat"})
+    assert [(one["memory_ids"], "queries" in one) for one in told(app)] == [([str(cat)], False)] * 2
+
+
+def test_the_query_of_a_user_who_is_erased_meanwhile_is_not_told(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
+    carry_out(app, a_memory("The club keeps a cat."), owner=Owner("bob", "club"))
+    accept(app, said("Hello.", user="ada"))
+    with opened(settings) as door:
+        for user in ("ada", "eve"):
+            asked = {"user_id": user, "group_id": "club", "query": f"cat of {user}"}
+            assert door.post("/v1/search", asked).json()["results"]
+        with app.tenant(TENANT) as tx:
+            user_erasure.erase(tx, TENANT, "ada", PERSON, settings)
+    assert {one["user_id"]: "queries" in one for one in told(app)} == {"ada": False, "eve": True}

@@ -10,7 +10,7 @@ from tests.databases import analyzed, carried_out, looked_at
 from tests.samples import TENANT
 
 SESSIONS = 4_000
-PLAIN = dict.fromkeys(("session", "since", "until", "as_of", "known_at"), None)
+PLAIN = dict.fromkeys(("session", "since", "until", "as_of", "known_at", "metadata", "structured"), None)
 
 
 def test_a_text_is_scored_by_the_terms_that_it_shares_with_the_question() -> None:

@@ -107,14 +107,6 @@ def test_a_window_is_written_anew_when_it_has_grown_and_not_for_every_message(
     assert sorted(set(written)) == [1, 6, 11, 16, 21, 26]
 
 
-def test_the_tokens_up_to_each_message_come_with_it(app: Database, kept: RecentMessages) -> None:
-    accept_all(app, [said("four words are here") for _ in range(7)])
-    cold, warm = (kept.window(app, TENANT, "s1") for _ in range(2))
-    assert list(cold.ends) == list(warm.ends)
-    with app.tenant(TENANT) as tx:
-        assert cold.ends[-1] == sessions.get(tx, "s1").token_count
-
-
 def test_a_flushed_redis_loses_nothing(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     accept_all(app, [said(f"line {n}") for n in range(8)])
     shown(kept, app)
@@ -299,4 +291,4 @@ def test_with_rabbitmq_there_is_no_cache_and_all_is_read(app: Database, here: Se
 
 def test_a_session_nobody_knows_has_no_messages(app: Database, kept: RecentMessages) -> None:
     accept(app, event("session.started", {"session_id": "s1", "user_id": "ada"}))
-    assert kept.window(app, TENANT, "s1") == kept.window(app, TENANT, "nobody") == RecentWindow([], [], [])
+    assert kept.window(app, TENANT, "s1") == kept.window(app, TENANT, "nobody") == RecentWindow([], [])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
-from tests.doors import Doors
-from tests.samples import accept, ended, event, said
+from tests.doors import OTHER, Doors, key_of
+from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
 
 CASES = [
@@ -101,3 +102,26 @@ def test_a_time_without_an_offset_is_refused_with_what_to_do(door: Doors) -> Non
     refused = door.post("/v1/events", said("I moved.", time="2026-03-10T23:30:00"))
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/0/time")
     assert "2026-11-21T10:00:00Z" in refused.json()["errors"][0]["detail"]
+
+
+def test_the_zone_of_the_tenant_decides_for_users_without_one(door: Doors, app: Database, works: Works) -> None:
+    path = "/v1/tenant/clock"
+    assert door.get(path).json() == {"time_zone": None}
+    assert door.ask("PUT", path, json={"time_zone": "Asia/Tokyo"}).json() == {"time_zone": "Asia/Tokyo"}
+    assert door.get(path).json() == {"time_zone": "Asia/Tokyo"}
+    assert door.get(path, tenant=OTHER).json() == {"time_zone": None}
+    assert door.get("/v1/users/ada/settings").json()["time_zone"] is None
+    door.ask("PUT", "/v1/users/bob/settings", json={"time_zone": "UTC"})
+    time = "2026-03-09T15:30:00Z"
+    for user in ("ada", "bob"):
+        words = said("I moved to Lisbon yesterday.", session=user, user=user, time=time)
+        accept(app, words, ended(user, user, time=time, message_count=3))
+    assert stored(door, works)["valid_from"].startswith("2026-03-09")
+    assert stored(door, works, "bob")["valid_from"].startswith("2026-03-08")
+
+
+def test_a_zone_of_a_tenant_is_set_by_an_admin_and_checked(door: Doors, settings: Settings) -> None:
+    writer = key_of(settings, TENANT, ("write", "read"))
+    assert door.ask("PUT", "/v1/tenant/clock", json={"time_zone": "Asia/Tokyo"}, key=writer).status_code == 403
+    refused = door.ask("PUT", "/v1/tenant/clock", json={"time_zone": "Lissabon"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/time_zone")

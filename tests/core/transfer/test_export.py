@@ -4,16 +4,23 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.errors import NotFound
 from core.storage.db import Database
 from core.transfer import export
+from core.transfer.restoring import talk
+from core.transfer.restoring.context import ErasedUntil
 from core.types import Json
+from tests.core.transfer.restoring.contexts import begun, read
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept, said
+
+NEVER = ErasedUntil(None, {})
 
 SECRET = "sk-proj-" + "Zk3v9QmX2pLw8RtY5nBc7HdJ"
 
@@ -86,3 +93,25 @@ def test_what_is_written_while_it_is_read_is_not_in_it(app: Database) -> None:
 def test_of_whom_nothing_is_stored_there_is_no_archive(app: Database) -> None:
     with pytest.raises(NotFound, match="'nobody'"):
         archive_of(app, "nobody")
+
+
+TIMES = ("2026-03-10T23:30:00-08:00", "2026-03-11T09:15:00.25+05:30", "2026-03-11T12:00:00Z")
+
+
+def test_times_of_messages_are_on_their_speakers_clocks_and_are_so_again_after_an_import(
+    app: Database, settings: Settings
+) -> None:
+    for n, time in enumerate(TIMES):
+        accept(app, said("I moved today.", message_id=f"m{n}", time=time))
+    written = [one["occurred_at"] for one in lines(archive_of(app))["messages"]]
+    assert [datetime.fromisoformat(one) for one in written] == [datetime.fromisoformat(one) for one in TIMES]
+    offsets = [datetime.fromisoformat(one).utcoffset() for one in written]
+    assert offsets == [timedelta(hours=-8), timedelta(hours=5, minutes=30), timedelta(0)]
+    context, _ = begun(app, settings)
+    found = lines(archive_of(app))
+    with app.tenant(TENANT) as tx:
+        moved = [{**one, "session_id": "s2"} for one in found["messages"]]
+        list(talk.write_sessions(tx, context, read("sessions", found["sessions"][0] | {"id": "s2"}), NEVER))
+        assert list(talk.write_messages(tx, context, read("messages", *moved), NEVER)) == ["restored"] * 3
+    restored = [one for one in lines(archive_of(app))["messages"] if one["session_id"] == "s2"]
+    assert [one["occurred_at"] for one in restored] == written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import uuid
 from collections.abc import Mapping, Sequence
@@ -121,8 +122,9 @@ class AsyncImprint:
         return answer
 
     async def memories(self, **filters: Any) -> list[Json]:
-        """List one page of memories; `filters` are those of `GET /v1/memories`."""
-        answer = await self.request("GET", "/v1/memories", params=_given(filters))
+        """List one page of memories; `filters` are those of `GET /v1/memories`, with fields as dictionaries."""
+        written = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in filters.items()}
+        answer = await self.request("GET", "/v1/memories", params=_given(written))
         found: list[Json] = answer["items"]
         return found
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import uuid
@@ -122,8 +123,9 @@ class Imprint:
         return answer
 
     def memories(self, **filters: Any) -> list[Json]:
-        """List one page of memories; `filters` are those of `GET /v1/memories`."""
-        answer = self.request("GET", "/v1/memories", params=_given(filters))
+        """List one page of memories; `filters` are those of `GET /v1/memories`, with fields as dictionaries."""
+        written = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in filters.items()}
+        answer = self.request("GET", "/v1/memories", params=_given(written))
         found: list[Json] = answer["items"]
         return found
 

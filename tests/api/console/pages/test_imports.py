@@ -20,3 +20,13 @@ def test_a_file_is_looked_at_and_then_imported(browser: Browser, door: Doors) ->
     assert "Imported" in send(browser, dry_run=False)
     assert door.get("/v1/events?type=message.added").json()["items"]
     assert "messages" in browser.get("/imports").text
+
+
+def test_an_import_of_the_command_line_is_on_the_page(browser: Browser, door: Doors) -> None:
+    report = {"messages": 111, "accepted": 140, "skipped": {"a picture": 37}}
+    body = {"user_id": "ada", "formats": ["chatgpt"], "status": "done", "report": report}
+    assert door.post("/v1/imports/records", body).status_code == 201
+    shown = browser.get("/imports").text
+    assert "chatgpt" in shown
+    assert "37 × a picture" in shown
+    assert door.post("/v1/imports/records", {**body, "report": {"messages": -1}}).status_code == 422

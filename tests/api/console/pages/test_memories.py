@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from core.storage.db import Database
+from core.tenancy import tenants
 from tests.api.console.browser import Browser
 from tests.doors import Doors
 from tests.factories import a_memory, carry_out
-from tests.samples import said
+from tests.samples import TENANT, said
 from tests.works import Works
 
 
@@ -30,6 +31,40 @@ def test_a_memory_is_edited_pinned_and_undone(browser: Browser, door: Doors, app
     browser.press(f"{path}/undo")
     browser.press(f"{path}/undo")
     assert door.get(f"/v1{path}").json()["content"] == "Ada plays the cello."
+
+
+def test_the_dates_the_slot_and_the_category_of_a_memory_are_edited(
+    browser: Browser, door: Doors, app: Database
+) -> None:
+    path = f"/memories/{known(app)}"
+    form = {"version": "1", "content": "Ada lives in Porto.", "category": "project", "attribute": "home.city"}
+    times = {"occurred_at": "2026-03-10T09:30:00+01:00", "valid_from": "2026-03-10", "valid_to": ""}
+    assert browser.press(f"{path}/edit", **form, value="Porto", **times).status_code == 204
+    memory = door.get(f"/v1{path}").json()
+    assert (memory["category"], memory["attribute"], memory["value"]) == ("project", "home.city", "Porto")
+    assert datetime.fromisoformat(memory["occurred_at"]) == datetime.fromisoformat(times["occurred_at"])
+    assert memory["valid_from"].startswith("2026-03-10T00:00:00")
+    shown = browser.get(path).text
+    assert 'value="home.city"' in shown
+    assert '<option value="project" selected>' in shown
+    cleared = {**form, "version": "2", "attribute": "", "value": "", "valid_from": ""}
+    assert browser.press(f"{path}/edit", **cleared).status_code == 204
+    memory = door.get(f"/v1{path}").json()
+    assert (memory["attribute"], memory["value"], memory["valid_from"]) == (None, None, None)
+    assert "/valid_to" in browser.press(f"{path}/edit", **form, valid_to="soon").text
+
+
+def test_a_version_names_the_key_that_wrote_it(browser: Browser, door: Doors, app: Database) -> None:
+    memory = known(app)
+    with app.tenant(TENANT) as tx:
+        key_id, key = tenants.create_key(tx, TENANT, ("write", "read"), name="Editor of Porto")
+    door.ask("PATCH", f"/v1/memories/{memory}", json={"content": "Ada plays the viola."}, key=key)
+    authors = [one["author"] for one in door.get(f"/v1/memories/{memory}/history").json()["items"]]
+    assert (authors[1]["name"], authors[1]["key_name"]) == (f"key:{key_id}", "Editor of Porto")
+    assert "key_name" not in authors[0]
+    assert door.get(f"/v1/memories/{memory}/why").json()["steps"][1]["author"]["key_name"] == "Editor of Porto"
+    shown = browser.get(f"/memories/{memory}").text
+    assert f'<span title="key:{key_id}">Editor of Porto</span>' in shown
 
 
 def test_an_edit_of_what_has_changed_meanwhile_is_refused(browser: Browser, door: Doors, app: Database) -> None:

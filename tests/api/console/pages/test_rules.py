@@ -45,7 +45,17 @@ def test_a_draft_is_backtested_and_saved_and_rolled_back(browser: Browser, door:
     shown = browser.press(f"/rules/{NAME}/backtest", rule=draft).text
     assert "only in the draft" in shown
     assert "Not JSON" in browser.press(f"/rules/{NAME}/backtest", rule="{").text
-    assert browser.press(f"/rules/{NAME}/save", rule=draft, comment="for the test").status_code == 204
+    review = browser.press(f"/rules/{NAME}/review", rule=draft, comment="for the test").text
+    assert "<del>" in review
+    assert "<ins>" in review
+    assert 'value="for the test"' in review
+    assert door.get(f"/v1/rules/{NAME}").json()["version"] == 1
+    assert "They say the same." in browser.press(f"/rules/{NAME}/review", rule=rule(door)).text
+    assert "Expecting property name" in browser.press(f"/rules/{NAME}/review", rule="{").text
+    assert "/name" in browser.press(f"/rules/{NAME}/review", rule='{"name": ""}').text
+    save = {"rule": draft, "comment": "for the test"}
+    assert "version 1" in browser.press(f"/rules/{NAME}/save", **save, version="7").text
+    assert browser.press(f"/rules/{NAME}/save", **save, version="1").status_code == 204
     assert door.get(f"/v1/rules/{NAME}").json()["version"] == 2
     assert "for the test" in browser.get(f"/rules/{NAME}").text
     preview = browser.get(f"/rules/{NAME}/rollback/1").text

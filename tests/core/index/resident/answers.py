@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.events.publishing import Author
-from core.memory import writer
+from core.memory import field_filters, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Archive, Owner
 from core.search import query
@@ -38,6 +38,8 @@ FILTERS: list[dict[str, Any]] = [
     {"method": "keyword"},
     {"method": "vector"},
     {"group_id": "friends"},
+    {"metadata": field_filters.demands({"trip": ["asia", "peru"]})},
+    {"structured": field_filters.demands({"place.country": "peru"})},
 ]
 
 
@@ -45,7 +47,16 @@ def lived(app: Database, works: Works) -> Database:
     """A user whose rows a process has read one after the other: messages, memories, what others told, what ended."""
     for n in range(12):
         content = f"I speak of {WORDS[n % 6]} and {WORDS[n % 5]} number {n}."
-        accept(app, said(content, session=f"s{n % 3}", group_id="friends" if n % 4 == 0 else None))
+        accept(
+            app,
+            said(
+                content,
+                session=f"s{n % 3}",
+                message_id=f"m{n // 3}",
+                group_id="friends" if n % 4 == 0 else None,
+                metadata={"trip": "asia"} if n % 2 else {},
+            ),
+        )
     works.settle(flush=False)
     view(app)
     view(app, group="friends")
@@ -54,6 +65,7 @@ def lived(app: Database, works: Works) -> Database:
             "topic": Topic.WORK if n % 2 else Topic.PERSONAL,
             "importance": n / 12,
             "tags": ("travel",) if n % 3 == 0 else (),
+            "structured": {"place": {"country": "peru" if n % 4 else "iran"}},
         }
         remember(app, f"Ada has {WORDS[n % 6]} and {WORDS[n % 4]} number {n}.", **fields)
         view(app)
