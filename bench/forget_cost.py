@@ -35,7 +35,7 @@ def main() -> None:
     alone = Ruleset([(one, 1) for one in rules if one.name == NAME])
     passed = [one for one in events if alone.decide(one)]
     turns = [Turn("m", 1, "u", None, one.payload["role"], one.payload["content"]) for one in passed]
-    (read,) = rates([lambda: [requests.read(one.text) for one in turns]], len(turns), seconds)
+    (read,) = rates([lambda: [requests.by_words(one.text) for one in turns]], len(turns), seconds)
     asked = sum(suggested.may_ask_model(one) for one in turns)
     print(f"{len(events):,} messages of {sum(len(one.payload['content']) for one in events) // len(events)} characters")
     print(f"deciding, all default rules, µs a message      {1e6 / with_it:8.1f}")
@@ -43,9 +43,8 @@ def main() -> None:
     print(f"let through, a dispatch each                   {len(passed):8,} ({len(passed) / len(events):.0%})")
     print(f"reading one of these, µs                       {1e6 / read:8.1f}")
     print(f"a model would be asked about                   {asked:8,} ({asked / len(events):.0%})")
-    print(
-        f"taken for a request                            {sum(requests.read(one.text) is not None for one in turns):8,}"
-    )
+    requested = sum(requests.by_words(turn.text) is not None for turn in turns)
+    print(f"taken for a request                            {requested:8,}")
 
 
 def messages() -> list[Event]:

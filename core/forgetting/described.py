@@ -20,7 +20,7 @@ from core.forgetting.text import STOPS, clauses, content_terms, find_all, naming
 from core.forgetting.wording import ACT, FRAME, PLACE
 from core.language.lazy_regex import lazy_regex
 from core.language.terms import STOPWORDS, stem
-from core.statements.redaction import ERASED
+from core.statements.redaction import ERASED, MASKED
 
 COMPARED: Final = 300
 """Statements of which cosines are asked for one request: those that share words or a kind, and the latest."""
@@ -127,8 +127,11 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
     return hits
 
 
-def candidates(named: Sequence[Description], talk: Talk) -> list[Passage]:
-    """Return the statements among which a request may mean some: related ones, and the latest."""
+def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
+    """Return the statements among which a request may mean some: related ones, and the latest.
+
+    What it says stays is none of them, nor are other requests.
+    """
     kinds = frozenset(kind for one in named for kind in one.kinds)
     words = frozenset(word for one in named for word in one.words)
     free = [
@@ -140,7 +143,11 @@ def candidates(named: Sequence[Description], talk: Talk) -> list[Passage]:
     ]
     related = [passage for passage, is_related in free if is_related][-COMPARED:]
     latest = [passage for passage, is_related in free if not is_related][len(related) - COMPARED or len(free) :]
-    return [passage for passage in [*related, *latest] if requests.by_words(passage.turn.text) is None]
+    return [
+        passage
+        for passage in [*related, *latest]
+        if not is_kept(passage, request) and requests.by_words(passage.turn.text) is None
+    ]
 
 
 def _spoken_roles(passage: Passage, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -206,7 +213,7 @@ def values(named: Sequence[Description], passages: Sequence[Passage], names: Col
     `names`: of the person whose statements they are; a user id such as `u-4711` is no code.
     """
     found: dict[str, str] = {}
-    for passage in passages:
+    for passage in (passage for passage in passages if MASKED not in passage.span.text):
         kinds = frozenset(kind for one in named for kind in one.kinds) & subjects.stated(passage.plain) & _CODES
         spans = [
             (start, end)

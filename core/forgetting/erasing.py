@@ -26,11 +26,8 @@ from core.forgetting.undo_window import Forgetting
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Owner
 from core.sessions import sessions as stored_sessions
-from core.statements.redaction import ERASED
+from core.statements.redaction import ERASED, MASKED
 from core.storage.db import Tx
-
-MASKED: Final = "[redacted: "
-"""Stands in a memory where a secret was masked."""
 
 ROUNDS: Final = 5
 """Times that memories are looked for that still repeat an erased passage."""

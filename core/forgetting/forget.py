@@ -54,11 +54,15 @@ def find(
 
 
 def as_guess(request: Request) -> Request:
-    """Return a request that was recognised without certainty: what it means waits for approval."""
-    certain = request.found.scope in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}
-    if request.found.is_empty or not certain:
+    """Return a request that was recognised without certainty: what it describes waits for approval, a value does not.
+
+    A value is named literally, so that nothing else can be meant by it.
+    """
+    found = request.found
+    certain = found.scope in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}
+    if found.is_empty or not certain or (found.values and not found.described):
         return request
-    return replace(request, found=replace(request.found, scope=ForgetScope.SIMILAR))
+    return replace(request, found=replace(found, scope=ForgetScope.SIMILAR))
 
 
 def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> Request:

@@ -21,7 +21,7 @@ from core.forgetting.extent import ForgetScope
 from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
-from core.forgetting.text import content_terms, find_all, plain
+from core.forgetting.text import content_terms, find_all, naming_terms, plain
 from core.language.lazy_regex import lazy_regex
 
 Embed = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
@@ -139,15 +139,16 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
 def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embed: Embed) -> Found:
     """Return what a request means by description; `embed` compares texts, and no transaction may be open."""
     talk = Talk([turn for turn in turns if turn.key != asking.key])
-    wording = relevance.wording(request)
-    passages = described.candidates([Description(text) for text in wording.texts], talk)
+    wording, named = relevance.wording(request), described.descriptions(request)
+    passages = described.candidates([Description(text) for text in wording.texts], request, talk)
+    passages = [passage for passage in passages if not _is_other_code(named, passage)]
     if request.values_only or not passages:
         return Found(request.scope, {})
     cosines = np.array(embed(wording.texts, [passage.span.text for passage in passages]))
     chosen, sure = relevance.choose(relevance.features(request, wording, passages, cosines, talk))
     meant = [passages[at] for at in chosen]
     asker = asker_of(asking)
-    values = described.values(described.descriptions(request), meant, asker.names)
+    values = described.values(named, meant, asker.names)
     scope = request.scope if sure else ForgetScope.SIMILAR
     if values:
         found = _by_values(scope, values, asker, talk)
@@ -155,6 +156,12 @@ def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embe
         found = _divided(scope, meant, asker)
         found = replace(found, places=with_replies(found.places, turns))
     return replace(found, described=True)
+
+
+def _is_other_code(named: Sequence[Description], passage: Passage) -> bool:
+    """Return whether a statement gives another code or number than the named ones: the library's, not the bank's."""
+    words = frozenset(naming_terms(passage.span.text))
+    return bool(named) and all(described.lacks_modifiers(description, words) for description in named)
 
 
 def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:

@@ -56,9 +56,9 @@ def read(message: str, asking: Sequence[int]) -> ForgetRequest | None:
 
 
 def by_words(message: str) -> ForgetRequest | None:
-    """Return the request that a message makes as far as words alone tell; None if it makes none."""
+    """Return the request that a message makes for certain, as far as words alone tell; None if it makes none."""
     recognised = recognise(message)
-    return None if recognised is None else read(message, recognised.sentences)
+    return read(message, recognised.sentences) if recognised is not None and recognised.sure else None
 
 
 def commands(message: str) -> ForgetRequest | None:

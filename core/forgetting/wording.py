@@ -1,8 +1,4 @@
-"""Grammar of requests to forget, in English and Chinese: acts, names of the memory, and where they stand. Pure.
-
-A request is an act of forgetting together with a name of what is forgotten: the memory ("from your memory"), the
-assistant that keeps something ("what you know about me"), or what it was told ("what I said about my job").
-"""
+"""Words of requests to forget and of other commands to delete, in English and Chinese. Pure."""
 
 from __future__ import annotations
 

@@ -17,6 +17,9 @@ LEAST_WORDS: Final = 2
 ERASED: Final = "[erased]"
 """Stands in a text where a passage of it was erased."""
 
+MASKED: Final = "[redacted: "
+"""Stands in a memory where a secret was masked."""
+
 
 @dataclass(frozen=True, slots=True)
 class RedactedStatement:

@@ -52,6 +52,8 @@ KEPT = {
     "rules/engine/similarity.py:MeaningsByModel._by_model": "caches by digests, one for each model",
     "rules/registry/live_rules.py:LiveRules._embeddings": "names of models by tenant",
     "core/inference/local_embedder.py:_sha256": "of the model's files",
+    "core/forgetting/recognition.py:_meaning": "trained weights",
+    "core/forgetting/relevance.py:stored_weights": "trained weights",
     "core/statements/endings.py:_weights": "trained weights, and how usual words are in labelled conversations",
     "core/statements/endings.py:_usual": "the same words, as digests",
     "core/statements/endings.py:_word_codes": DIGESTS,

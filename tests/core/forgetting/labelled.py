@@ -11,11 +11,6 @@ from core.forgetting.requests import ForgetRequest
 from core.inference import configured_embedder
 from core.inference.embedders import Embedder
 
-BARE = frozenset(
-    "en-017 en-037 en-057 en-102 en-105 en-106 zh-005 zh-011 zh-019 zh-025 zh-047 zh-102 zh-109 zh-113 zh-114".split()
-)
-"""Labelled requests that name neither the memory nor what was said: nothing tells them from any other command."""
-
 
 @cache
 def embedder() -> Embedder:

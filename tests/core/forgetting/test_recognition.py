@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from core.forgetting import recognition
-from tests.core.forgetting.labelled import asking
+from tests.core.forgetting.labelled import asking, embedder
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,6 @@ from tests.core.forgetting.labelled import asking
         "Take the bit about my debts out of your notes.",
         "I'd rather you didn't hang on to my salary.",
         "Stop keeping track of my weight.",
-        "You needn't keep her address.",
         "I shouldn't have told you about the affair. Please wipe that.",
         "Let's pretend I never mentioned the lawsuit to you.",
         "My blood type shouldn't be in your memory.",
@@ -51,12 +50,12 @@ def test_who_names_the_memory_or_what_it_was_told_asks(message: str) -> None:
         "Forget my earlier order, I'll have the soup instead.",
         "把花生从购物清单里删掉",
         "我跟你说，把花生从清单里删掉",
-        "把我刚发的那段话里的电话号码去掉",
         "清空购物车",
     ],
 )
 def test_commands_about_other_things_do_not_ask(message: str) -> None:
-    assert not asking(message)
+    recognised = recognition.recognise(message, embedder().embed_queries)
+    assert recognised is None or not recognised.sure
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,8 @@ def test_commands_about_other_things_do_not_ask(message: str) -> None:
     ],
 )
 def test_reports_questions_refusals_idioms_and_texts_do_not_ask(message: str) -> None:
-    assert not asking(message)
+    recognised = recognition.recognise(message, embedder().embed_queries)
+    assert recognised is None or not recognised.sure
 
 
 def test_the_sentence_that_asks_is_named() -> None:

@@ -8,7 +8,7 @@ import re2
 
 from bench import forget
 from core.forgetting.extent import ForgetScope
-from tests.core.forgetting.labelled import BARE, request_of
+from tests.core.forgetting.labelled import request_of
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name)]
 SCOPES = {
@@ -22,18 +22,14 @@ SCOPES = {
 }
 
 
-@pytest.mark.parametrize(
-    "scenario", [one for one in SCENARIOS if one["is_request"] and one["id"] not in BARE], ids=lambda one: one["id"]
-)
+@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one["is_request"]], ids=lambda one: one["id"])
 def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
     found = request_of(scenario["last"]["text"])
     assert found is not None
     assert found.scope in SCOPES[scenario["scope"]]
 
 
-@pytest.mark.parametrize(
-    "scenario", [one for one in SCENARIOS if not one["is_request"] or one["id"] in BARE], ids=lambda one: one["id"]
-)
+@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if not one["is_request"]], ids=lambda one: one["id"])
 def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
     assert request_of(scenario["last"]["text"]) is None
 

@@ -80,7 +80,7 @@ def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Dat
 
 
 def test_a_thing_is_found_by_description_and_the_rest_of_the_talk_stays(app: Database, works: Works) -> None:
-    accept_all(app, [said("They pay me 58,400 a year."), said("I start in Tallinn."), said("Movers come at eight.")])
+    accept_all(app, [said("My salary is 58,400 a year."), said("I start in Tallinn."), said("Movers come at eight.")])
     accept_all(app, [said("I'd rather you didn't hang on to my salary.")])
     works.settle()
     assert readable(app, "58,400") == []
@@ -336,7 +336,7 @@ def test_where_several_statements_fit_equally_they_are_held_and_erased_once_appr
 ) -> None:
     accept_all(app, [said("Movers come at eight."), said(f"We had a quarrel about money in May, {WORD}.")])
     accept_all(app, [said("We had a quarrel about money in June.")])
-    accept_all(app, [said("Please delete the quarrel about money from your memory.")])
+    accept_all(app, [said("Please delete the quarrel from your memory.")])
     works.settle()
     (payload,) = told(app, "memory.forget_requested")
     assert payload["scope"] == "similar"
