@@ -14,6 +14,7 @@ from api.stack import process
 from api.stack.postgres import OWNER, Postgres
 from api.stack.process import wait_released
 from core.errors import Misconfigured
+from tests.api.stack.running import wait_until
 
 
 def test_what_was_written_is_found_on_the_second_start_at_the_same_address(home: Path) -> None:
@@ -62,7 +63,7 @@ def test_committed_rows_survive_a_kill_9_of_postgres(home: Path, postgres: Postg
         assert postgres.pid
         os.kill(postgres.pid, signal.SIGKILL)
         assert wait_released(home, "postgres", 60.0)
-        assert not postgres.alive()
+        wait_until(lambda: not postgres.alive())  # A process lets go of its lock a moment before it has ended.
         assert postgres.exit() == "SIGKILL"
     url = postgres.start()
     with psycopg.connect(url) as db:
