@@ -151,7 +151,10 @@ class Spacing:
         for one in list(takewhile(lambda one: self._announced[one] <= now - SPACED_SECONDS, self._announced)):
             del self._announced[one]
         ready = [asker for asker, pending in self._pending.items() if ending or not self._lately(asker, pending)]
-        return [self._say(asker, self._pending.pop(asker), now) for asker in ready]
+        due = [self._say(asker, self._pending.pop(asker), now) for asker in ready]
+        for pending in self._pending.values():
+            pending.queries.clear()  # No process keeps what somebody asked: their owner may be erased meanwhile.
+        return due
 
     def unsaid(self, recalls: Sequence[Recall]) -> None:
         """Return recalls that could not be written; they are due at once."""

@@ -32,7 +32,7 @@ KEPT = {
     "core/search/recall_log.py:Spacing._pending": "ids, for seconds: without the texts",
     "core/search/recall_log.py:Spacing._announced": "ids, for seconds",
     "core/search/recall_log.py:_Pending.ids": "ids, for seconds",
-    "core/search/recall_log.py:_Pending.queries": "ten queries, for a minute, unless their owner is erased meanwhile",
+    "core/search/recall_log.py:_Pending.queries": "ten queries, until the next turn",
     "core/search/recall_log.py:Recorded._at": "digests of what was handed out, for ten seconds: core.memoize",
     "api/ingress/settling.py:SettleWatcher._tenants": "places in the log, for as long as somebody waits",
     "api/ingress/following.py:Followers._tails": "events, for two seconds and while somebody follows",

@@ -257,7 +257,7 @@ def test_what_lacks_a_vector_for_another_model_is_listed_with_messages(app: Data
 def test_a_search_of_passages_stays_on_its_indexes(app: Database, settings: Settings) -> None:
     """Whatever else a tenant holds: what others have, and all messages, is not read."""
     values = {"terms": "{1:1}/999999937", "vector": None, "arm": 10, "user": "ada", "group": "crew"}
-    values |= dict.fromkeys(("since", "until", "as_of", "known_at", "uri_prefix"))
+    values |= dict.fromkeys(("since", "until", "as_of", "known_at", "uri_prefix", "metadata"))
     with app.tenant(TENANT) as tx:
         tx.execute(CROWD, {"tenant": TENANT})
     analyzed(settings, "search_index")
