@@ -91,7 +91,7 @@ def test_a_word_is_explained_where_the_mouse_rests(editor: Watched) -> None:
 def test_tab_leaves_the_editor_and_nobody_is_caught_in_it(editor: Watched) -> None:
     put(editor, '{"name": "x"}|')
     editor.page.keyboard.press("Tab")
-    assert editor.page.evaluate("document.activeElement.getAttribute('name')") == "comment"
+    assert editor.page.evaluate("document.activeElement.className") == "main", "the button behind it"
 
 
 def test_without_scripts_the_text_area_is_left(watched: Watched) -> None:
