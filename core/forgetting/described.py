@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Final
 
 from core.forgetting import extent, people, requests, subjects
-from core.forgetting.extent import ForgetScope
 from core.forgetting.literals import TOKEN, is_long
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
 from core.forgetting.text import STOPS, clauses, content_terms, find_all, naming_terms, plain
-from core.forgetting.wording import ACT, FRAME, PLACE
+from core.forgetting.wording import ACT, FRAME
 from core.language.lazy_regex import lazy_regex
 from core.language.terms import STOPWORDS, stem
 from core.statements.redaction import ERASED, MASKED
@@ -42,7 +41,6 @@ class Description:
     """A thing that a request names: its text without the words of asking."""
 
     text: str
-    wide: bool = False
 
     @cached_property
     def plain(self) -> str:
@@ -73,7 +71,6 @@ class Description:
 def descriptions(request: ForgetRequest) -> list[Description]:
     """Return the things that a request names, each by itself: "my PIN and the wifi password"."""
     asked = " ".join(sentence.text for sentence in request.asking)
-    wide = request.scope is ForgetScope.ALL_ABOUT or _SEVERAL.search(_KEPT_BY_YOU.sub(" ", plain(asked))) is not None
     parts = [_acting(request) if names_something(request) else request.widened[0]]
     if (
         request.before
@@ -82,10 +79,7 @@ def descriptions(request: ForgetRequest) -> list[Description]:
     ):
         parts.append(request.before)
     texts = [unframed(text) for part in parts for text in _AND.split(part)]
-    named = [
-        Description(text, wide=wide or not people.roles(plain(text)) ^ frozenset(naming_terms(text))) for text in texts
-    ]
-    return [one for one in named if one.words]
+    return [description for description in map(Description, texts) if description.words]
 
 
 def names_something(request: ForgetRequest) -> bool:
@@ -201,10 +195,9 @@ def age_score(description: Description, passage: Passage) -> float:
     return float(bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
 
 
-def says_same(passage: Passage, other: Passage) -> bool:
+def says_same(words: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether two statements have nearly the same words: a memory, and the message that it was made of."""
-    one, two = frozenset(naming_terms(passage.span.text)), frozenset(naming_terms(other.span.text))
-    return bool(one) and len(one & two) >= SAME * max(len(one), len(two))
+    return bool(words) and len(words & others) >= SAME * max(len(words), len(others))
 
 
 def values(named: Sequence[Description], passages: Sequence[Passage], names: Collection[str] = ()) -> list[str]:
@@ -303,13 +296,8 @@ _UPON_IT: Final = lazy_regex(
     r"(?:it|that|this|them|those)\b"
 )
 _TELLS: Final = lazy_regex(r"\b(?:told|said|mentioned|shared|gave)\b|(?:说|讲|提|告诉)")
-_SEVERAL: Final = lazy_regex(
-    r"\b(?:all|everything|anything|whatever|both|too|as well|stuff|things)\b|那些|这些|所有|全部|全都|一切|东西|"
-    r"统统|通通|的话"
-)
 
 _GOES_ON: Final = lazy_regex(r"(?:the|my|our|both|especially|including|also|and) |尤其|还有|包括")
-_KEPT_BY_YOU: Final = lazy_regex(PLACE)
 
 _AND: Final = lazy_regex(r"\band(?: also)?\b(?= (?:my|our|the|his|her|their)\b)|(?<=[一-鿿])(?:和|以及|、)(?=[一-鿿])")
 _NAME: Final = lazy_regex(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,3}|^[A-Z][a-z]{2,30}(?='s|\b)")

@@ -138,11 +138,13 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
 
 def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embed: Embed) -> Found:
     """Return what a request means by description; `embed` compares texts, and no transaction may be open."""
+    if request.values_only:
+        return Found(request.scope, {})
     talk = Talk([turn for turn in turns if turn.key != asking.key])
     wording, named = relevance.wording(request), described.descriptions(request)
     passages = described.candidates([Description(text) for text in wording.texts], request, talk)
     passages = [passage for passage in passages if not _is_other_code(named, passage)]
-    if request.values_only or not passages:
+    if not passages:
         return Found(request.scope, {})
     cosines = np.array(embed(wording.texts, [passage.span.text for passage in passages]))
     chosen, sure = relevance.choose(relevance.features(request, wording, passages, cosines, talk))

@@ -85,8 +85,8 @@ def features(
     `cosines`: those of each text of `shown.texts` with each statement. Statements that say the same as one another are
     not compared with each other.
     """
-    same = _alike(passages)
     words = [frozenset(naming_terms(passage.span.text)) for passage in passages]
+    same = _alike(words)
     parts, kept = [Description(text) for text in shown.parts], [Description(text) for text in shown.kept]
     own, rest = cosines[:_TEXTS], cosines[_TEXTS:]
     near = rest[: len(parts)].max(axis=0)
@@ -177,9 +177,10 @@ def _covered(description: Description, words: frozenset[str], talk: Talk) -> flo
     return sum(weights[word] for word in description.words & words) / max(sum(weights.values()), 0.01)
 
 
-def _alike(passages: Sequence[Passage]) -> NDArray[np.bool_]:
-    """Return which statements say the same as which."""
-    return np.array([[one is other or described.says_same(one, other) for other in passages] for one in passages])
+def _alike(words: Sequence[frozenset[str]]) -> NDArray[np.bool_]:
+    """Return which statements, by their words, say the same as which."""
+    alike = [[described.says_same(own, others) for others in words] for own in words]
+    return np.array(alike) | np.eye(len(words), dtype=bool)
 
 
 def _lead(row: Floats, same: NDArray[np.bool_]) -> Floats:
