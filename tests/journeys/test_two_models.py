@@ -108,7 +108,7 @@ def change(stand: Stand, acme: Tenant, globex: Tenant) -> None:
 
 def _agree(one: Cosines, other: Cosines) -> bool:
     shared = one.keys() & other.keys()
-    return len(one) > 0 and all(one[content] == pytest.approx(other[content], abs=1e-2) for content in shared)
+    return len(one) > 0 and all(one[content] == pytest.approx(other[content], abs=1e-3) for content in shared)
 
 
 def _vectors(one: Tenant, which: str = "model") -> int:
