@@ -17,6 +17,7 @@ from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.baton import REQUESTS
+from core.memory import receipts
 from core.sessions.known_owners import Kind
 from core.tenancy.tenants import Caller
 from core.transfer import export
@@ -63,7 +64,8 @@ def _archive(deps: Dependencies, caller: Caller, kind: Kind, name: str, *, raw: 
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - open until it has been sent
     try:
         with REQUESTS.carried(caller.tenant_id):
-            export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
+            signer = receipts.signer_of(deps.settings)
+            export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw, signer=signer)
         length = file.tell()
         file.seek(0)
     except BaseException:

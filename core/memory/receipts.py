@@ -106,6 +106,14 @@ def signer(settings: Settings) -> Signer:
     return Signer(_private(encoded, str(path)))
 
 
+def signer_of(settings: Settings) -> Signer | None:
+    """Return the same signer; None where there is no key and none can be stored."""
+    try:
+        return signer(settings)
+    except Misconfigured:
+        return None
+
+
 def issue(
     tx: Tx,
     tenant_id: str,

@@ -10,11 +10,13 @@ from sqlalchemy import text
 
 from core.baton import REQUESTS
 from core.errors import NotFound
+from core.memory.receipts import Signer
 from core.screening import output
 from core.sessions.known_owners import KINDS, Kind
 from core.storage import db
 from core.storage.db import Database, Tx
 from core.transfer.archive import FILES, GROUP_FORMAT, ArchiveWriter
+from core.transfer.seals import Seals
 from core.types import Json, Trust
 
 SECONDS: Final = 600
@@ -25,19 +27,30 @@ FETCHED: Final = 16
 
 
 def write(
-    database: Database, tenant_id: str, name: str, target: IO[bytes], *, kind: Kind = "user", raw: bool = False
+    database: Database,
+    tenant_id: str,
+    name: str,
+    target: IO[bytes],
+    *,
+    kind: Kind = "user",
+    raw: bool = False,
+    signer: Signer | None = None,
 ) -> None:
     """Write the archive of a user or a group to a file. NotFound: nothing is stored of it.
 
     `raw`: texts as they were sent; otherwise secrets are masked and hostile messages marked. Of a group each line
-    names its user, and what was said to a part of the group is left out.
+    names its user, and what was said to a part of the group is left out. `signer` seals what is pinned or confirmed of
+    a user, so that it is again when the archive is restored here; without it everything comes back unconfirmed.
     """
     archive = ArchiveWriter(target)
     with database.snapshot(tenant_id, SECONDS) as tx:
         tx.execute(_UTC)
         for file in FILES:
             rows = _profile(tx, kind, name) if file == "profile" else _rows(tx, _STATEMENTS[kind][file], name)
-            archive.write_lines(file, _in_turn(rows if raw else map(_screened, rows)))
+            shown = rows if raw else map(_screened, rows)
+            if file == "memories" and kind == "user" and signer is not None:
+                shown = map(Seals(signer, tenant_id, name).sealed, shown)
+            archive.write_lines(file, _in_turn(shown))
     about: Json = {f"{kind}_id": name, "raw": raw} | ({"format": GROUP_FORMAT} if kind == "group" else {})
     if not any(archive.close(about).values()):
         raise NotFound(f"Nothing is stored about a {kind} {name!r}, so there is nothing to export. Check the name.")

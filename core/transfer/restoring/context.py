@@ -13,9 +13,11 @@ from core.config import Settings
 from core.events.log import Cause
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
+from core.memory import receipts
 from core.sessions.restoration import Fate
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
+from core.transfer.seals import Seals
 from core.types import Json
 
 ERASED: Final = "was erased for this user"
@@ -35,6 +37,12 @@ class Context:
     author: Author
     cause: Cause
     limits: TenantLimits
+
+    @property
+    def seals(self) -> Seals | None:
+        """The seals of this installation; None where it has no key."""
+        signer = receipts.signer_of(self.settings)
+        return None if signer is None else Seals(signer, self.tenant_id, self.user_id)
 
 
 @dataclass(slots=True)

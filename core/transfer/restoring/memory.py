@@ -42,10 +42,12 @@ def prepare(context: Context, batch: Sequence[ReadLine]) -> Prepared:
     with context.db.tenant(context.tenant_id) as tx:
         cited = _cited(tx, context.import_id, batch)
     made: list[tuple[Candidate, RestoredMemory | str]] = []
+    seals = context.seals
     for line in batch:
         seen = candidate_screening.screened(memory_lines.candidate(line.checked, cited))
         is_refused = seen.secret and context.settings.secrets == "refuse"
-        one = REFUSED if is_refused else memory_lines.restored(line, seen, context.import_id, cited)
+        is_own = seals is not None and seals.holds(line.plain)
+        one = REFUSED if is_refused else memory_lines.restored(line, seen, context.import_id, cited, is_own=is_own)
         made.append((seen.candidate, one))
     asked = [one for _, one in made if not isinstance(one, str)]
     with context.db.tenant(context.tenant_id) as tx:

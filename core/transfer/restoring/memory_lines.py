@@ -36,10 +36,12 @@ def candidate(line: MemoryLine, cited: Cited) -> Candidate:
                         "audience_labels": tuple(line.audience_labels)})  # fmt: skip
 
 
-def restored(read: ReadLine, screened: Screened, import_id: UUID, cited: Cited) -> RestoredMemory:
-    """Return a memory ready to be stored."""
+def restored(
+    read: ReadLine, screened: Screened, import_id: UUID, cited: Cited, *, is_own: bool = False
+) -> RestoredMemory:
+    """Return a memory ready to be stored. `is_own`: this installation exported it as pinned or confirmed."""
     line, plain = read.checked, read.plain
-    changed = _changed(screened)
+    changed = _changed(screened, is_own=is_own)
     masked = [quote.quote for quote in screened.candidate.evidence]
     found = [one for index, e in enumerate(line.evidence) if (one := _evidence(e, cited, str(import_id), index))]
     return RestoredMemory(
@@ -67,10 +69,12 @@ def _typed(line: MemoryLine) -> Json:
     return {name: getattr(line, name) for name in names} | {"audience_labels": sorted(set(line.audience_labels))}
 
 
-def _changed(screened: Screened) -> Json:
-    one = candidate_screening.quarantined(screened.candidate) if _newly_hostile(screened) else screened.candidate
-    one = _without_authority(one)
-    return {name: getattr(one, name) for name in SCREENED} | {"tags": list(one.tags)}
+def _changed(screened: Screened, *, is_own: bool = False) -> Json:
+    hostile = _newly_hostile(screened)
+    candidate = candidate_screening.quarantined(screened.candidate) if hostile else screened.candidate
+    if hostile or not is_own:
+        candidate = _without_authority(candidate)
+    return {name: getattr(candidate, name) for name in SCREENED} | {"tags": list(candidate.tags)}
 
 
 def _without_authority(candidate: Candidate) -> Candidate:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.memory.changes import Edit, Link
+from core.memory.receipts import Signer
 from core.sessions import hidden_messages
 from core.storage.db import Database
 from core.transfer import export
@@ -73,9 +74,11 @@ def a_rich_user(door: Doors, app: Database, works: Works) -> None:
     works.settle()
 
 
-def archive_of(app: Database, user: str = "ada", tenant: str = TENANT, *, raw: bool = False) -> bytes:
+def archive_of(
+    app: Database, user: str = "ada", tenant: str = TENANT, *, raw: bool = False, signer: Signer | None = None
+) -> bytes:
     target = io.BytesIO()
-    export.write(app, tenant, user, target, raw=raw)
+    export.write(app, tenant, user, target, raw=raw, signer=signer)
     return target.getvalue()
 
 
