@@ -104,7 +104,7 @@ def _backtest(app: Database, draft: Json, count: int) -> Iterator[float]:
 
 
 def _read(connection: psycopg.Connection) -> None:
-    after, rows = 0, [()]
+    after, rows = 0, [(0,)]
     while rows:
         rows = connection.execute(ROWS, (TENANT, after, PAGE)).fetchall()
         connection.commit()

@@ -178,8 +178,7 @@ def zens(documents: Sequence[Json], events: Sequence[Event]) -> list[Contender]:
     table = zen.ZenEngine().create_decision(content)
 
     def of_table(one: Event) -> list[Json]:
-        found: list[Json] = table.evaluate(one.payload)["result"]
-        return found
+        return list[Json](table.evaluate(one.payload)["result"])
 
     def of_each(one: Event) -> list[bool]:
         context = json.dumps(one.payload)

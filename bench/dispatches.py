@@ -101,7 +101,7 @@ def _work(settings: Settings, broker_url: str, queue: str, processes: int, ended
     def idle_ledger(*given: Any) -> Ledger:
         return replace(wired(*given), agents={AGENT: _nothing})
 
-    wiring.ledger = idle_ledger
+    wiring.ledger = idle_ledger  # type: ignore[assignment]
     celery = task.with_task(celery_app.create(settings, broker_url), settings)
 
     @celery.task(name=NOTHING, shared=False)  # type: ignore[untyped-decorator]

@@ -94,7 +94,7 @@ def run() -> dict[str, float]:
                     seconds = _ask(client, key, request)
                     if number >= 20:
                         took[name][variant].append(seconds)
-    figures = {}
+    figures: dict[str, float] = {}
     for name, by_variant in took.items():
         medians = {variant: 1000 * statistics.median(times) for variant, times in by_variant.items()}
         figures |= {f"{name}, {variant}, ms": median for variant, median in medians.items()}

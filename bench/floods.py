@@ -330,8 +330,11 @@ def _conversation(session: str, user: str, count: int) -> list[dict[str, object]
     contents = (
         f"I moved to {CITIES[number % len(CITIES)]}, and my locker is number {number}." for number in range(count)
     )
-    said = [{**about, "role": "user", "content": content} for content in contents]
-    return [*({"event_type": "message.added", "source": "bench", "payload": payload} for payload in said), ended]
+    said: list[dict[str, object]] = [
+        {"event_type": "message.added", "source": "bench", "payload": {**about, "role": "user", "content": content}}
+        for content in contents
+    ]
+    return [*said, ended]
 
 
 def _settle(client: httpx.Client) -> None:

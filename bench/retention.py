@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import psycopg
 
@@ -160,7 +161,8 @@ def _idle(app: Database) -> float:
 
 
 def _sweep(app: Database) -> Counter[str]:
-    counts, place = Counter[str](), sweep.BEGINNING
+    counts = Counter[str]()
+    place: dict[str, Any] | None = sweep.BEGINNING
     while place is not None:
         with app.tenant(TENANT) as tx:
             done = sweep.step(tx, TENANT, place)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import statistics
 import uuid
+from functools import partial
 
 import psycopg
 from sqlalchemy import text
@@ -38,6 +39,11 @@ CLAIM = """
 """
 
 
+def _claim(connection: psycopg.Connection) -> None:
+    connection.execute(CLAIM, (BATCH,))
+    connection.commit()
+
+
 def run() -> dict[str, float]:
     """Rates in events a second, and their ratio, batch by batch."""
     with database(rules_poll_seconds=3600) as (settings, postgres):
@@ -51,7 +57,7 @@ def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
     with psycopg.connect(postgres.admin_url) as connection:
         for _ in range(EVENTS // BATCH + 2):
             _fill(connection)
-            floor.append(timed(lambda: (connection.execute(CLAIM, (BATCH,)), connection.commit())))
+            floor.append(timed(partial(_claim, connection)))
             _fill(connection)
             service.append(timed(lambda: routing.route(router)))
         made = connection.execute("SELECT count(*) FROM dispatches").fetchone()
