@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import names, quotes, runner
+from core.erasure import echoes, names, quotes, runner
 from core.erasure.memory import Erased
 from core.erasure.steps import ErasurePart
 from core.events import publishing
@@ -41,6 +41,7 @@ def erase(
     mirror = forget(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])})
     counts += quotes.erase(tx, tenant_id, tx.execute(_QUOTES, values), owners, author)
+    counts += echoes.erase(tx, tenant_id, user_id, spoken["shared"], sorted(owners))
     runner.restart_running(tx, but=values["seqs"])
     shared_messages = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
     counts += runner.run(tx, tenant_id, ErasurePart.USER, values)

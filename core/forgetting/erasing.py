@@ -8,25 +8,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
-
-from core.erasure import lineage, memory, runner, session
+from core.erasure import lineage, memory, passages, runner, session
 from core.erasure.memory import Erased
-from core.erasure.steps import ErasurePart
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.forgetting import matching, turns
 from core.forgetting.matching import NOTHING, Found
 from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import ASSISTANT, Turn, merged
+from core.forgetting.talk import ASSISTANT, Turn
 from core.forgetting.text import clauses, content_terms, loose, naming_terms, plain, statements
-from core.forgetting.turns import Place, Scene
+from core.forgetting.turns import Scene
 from core.forgetting.undo_window import Forgetting
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Owner
 from core.sessions import sessions as stored_sessions
-from core.statements.redaction import ERASED, MASKED
+from core.statements.redaction import MASKED
 from core.storage.db import Tx
 
 ROUNDS: Final = 5
@@ -111,7 +108,8 @@ def forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forg
         erased, tombs, counts = erased + more, tombs + laid, counts + rows
     owners = {by_key[key].user_id for key in spots if by_key[key].user_id}
     counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
-    changed, sessions = redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
+    contents = {key: by_key[key].text for key in spots}
+    changed, sessions = passages.erase(tx, tenant_id, spots, contents, pieces, sorted(owners))
     tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
     messages = len([one for one in spots.values() if one])
     done = Forgotten(counts + changed, messages, erased, tombs, sessions)
@@ -148,7 +146,9 @@ def forget_all(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgot
     for owner, owned_ids in owned.items():
         counts += memory.delete_memories(tx, tenant_id, owner, owned_ids)
         memory.publish_erased(tx, tenant_id, owned_ids[0], Erased(owner, owned_ids), author)
-    changed, sessions = redact(tx, tenant_id, spots, by_key, [turn.text for turn in said], [user_id])
+    contents = {key: turn.text for key, turn in by_key.items()}
+    pieces = [turn.text for turn in said]
+    changed, sessions = passages.erase(tx, tenant_id, spots, contents, pieces, [user_id])
     more = len(said) >= turns.PAGE or len(ids) >= turns.PAGE
     return Forgotten(counts + changed, len(said), len(ids), tombs, sessions, more=more)
 
@@ -253,47 +253,4 @@ def _erase_episodes(tx: Tx, tenant_id: str, session_ids: set[str], author: Autho
     return counts
 
 
-def redact(
-    tx: Tx,
-    tenant_id: str,
-    spots: Mapping[Place, Sequence[tuple[int, int]]],
-    by_key: Mapping[Any, Turn],
-    pieces: Sequence[str],
-    owners: Sequence[str],
-) -> tuple[Counter[str], list[str]]:
-    """Blank passages of messages, in everything that holds them; return the rows by table and the sessions."""
-    cut = [key for key, places in spots.items() if places]
-    if not cut:
-        return Counter(), []
-    texts = {key: _blanked(by_key[key].text, spots[key]) for key in cut}
-    asked = {"sessions": [key[0] for key in cut], "messages": [key[1] for key in cut]}
-    rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, asked)}
-    keys = [key for key in cut if key in rows]
-    values = {
-        "sessions": [key[0] for key in keys],
-        "messages": [key[1] for key in keys],
-        "texts": [texts[key] for key in keys],
-        "contents": [by_key[key].text for key in keys],
-        "places": [(*key, rows[key].position) for key in keys],
-        "seqs": [rows[key].event_seq for key in keys],
-        "events": [rows[key].event_id for key in keys],
-        "pieces": [piece for piece in pieces if piece.strip()],
-        "owners": list(owners),
-        "user": owners[0] if owners else "",
-    }
-    return +runner.run(tx, tenant_id, ErasurePart.PASSAGES, values), sorted({key[0] for key in keys})
-
-
-def _blanked(said: str, spots: Sequence[tuple[int, int]]) -> str:
-    for start, end in sorted(merged(spots), reverse=True):
-        said = said[:start] + ERASED + said[end:]
-    return said
-
-
 _QUOTE_MARKS: Final = frozenset('“”"「」')
-
-_ROWS = text("""
-    SELECT session_id, id, position, event_seq, event_id FROM messages
-    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
-    FOR UPDATE
-""")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from core.erasure import runner
+from core.erasure import passages, runner
 from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
@@ -195,9 +195,8 @@ def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:
 def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) -> Forgotten:
     """Erase values that a message repeats, from this message alone."""
     spots = matching.places_of(scene.asking.text, values)
-    counts, sessions = erasing.redact(
-        tx, tenant_id, {scene.asking.key: spots}, {scene.asking.key: scene.asking}, values, []
-    )
+    key, said = scene.asking.key, scene.asking.text
+    counts, sessions = passages.erase(tx, tenant_id, {key: spots}, {key: said}, values, [])
     return Forgotten(counts, messages=1, sessions=sessions)
 
 

@@ -20,9 +20,10 @@ from core.forgetting.described import Description
 from core.forgetting.extent import ForgetScope
 from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
+from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions
 from core.forgetting.text import content_terms, find_all, naming_terms, plain
 from core.language.lazy_regex import lazy_regex
+from core.statements.redaction import merged
 
 Embed = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
 """Returns the cosines of each of some texts with each of others."""

@@ -119,14 +119,3 @@ def mentions(said: str, names: Iterable[str]) -> bool:
                 return True
             at = said.find(name, at + 1)
     return False
-
-
-def merged(spots: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return places in order, those that touch joined."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spots):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged

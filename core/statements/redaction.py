@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,9 @@ ERASED: Final = "[erased]"
 MASKED: Final = "[redacted: "
 """Stands in a memory where a secret was masked."""
 
+Spot = tuple[int, int]
+"""Start and end of a passage of a text."""
+
 
 @dataclass(frozen=True, slots=True)
 class RedactedStatement:
@@ -28,6 +31,24 @@ class RedactedStatement:
     content: str
     subject: str
     gathered: Gathered | None = None
+
+
+def blanked_at(said: str, spots: Sequence[Spot]) -> str:
+    """Return a text with `ERASED` in the place of each passage."""
+    for start, end in sorted(merged(spots), reverse=True):
+        said = said[:start] + ERASED + said[end:]
+    return said
+
+
+def merged(spots: Iterable[Spot]) -> list[Spot]:
+    """Return places in order, those that touch joined."""
+    joined: list[Spot] = []
+    for start, end in sorted(spots):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def with_clauses(content: str, subject: str, gathered: Gathered | None = None) -> list[RedactedStatement]:

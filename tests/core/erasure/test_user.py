@@ -109,6 +109,35 @@ def test_in_a_group_the_words_of_others_stay_where_they_stood(
     assert known == {"bob works at Acme.", "bob plays chess."}
 
 
+def test_the_assistant_repeats_nothing_of_who_was_erased_from_a_group(
+    app: Database, works: Works, settings: Settings, unique: str
+) -> None:
+    """Of others' words only those of persons stay: an assistant's sentence that names the user or answers them goes."""
+    accept_all(
+        app,
+        [
+            said(f"I grow {unique} at home.", user=WHO, group_id="g", message_id="m1", speaker="Ada Byron"),
+            said(f"Plants of {unique} like shade. Shall we begin?", user="helper", role="assistant", message_id="m2"),
+            said("I play chess.", user="bob", group_id="g", message_id="m3"),
+            said(f"As Ada said, {unique} grows fast. Chess is fine.", user="helper", role="assistant", message_id="m4"),
+            said("Ada is my neighbour.", user="bob", group_id="g", message_id="m5"),
+            ended(user="bob", message_count=5),
+        ],
+    )
+    works.settle()
+    user_erased(app, settings, WHO)
+    works.settle()
+    user_erased(app, settings, WHO)
+    assert holding(app, unique) == []
+    left = rows(app, "SELECT content FROM messages WHERE content <> '' ORDER BY position")
+    assert [row.content for row in left] == [
+        "[erased] Shall we begin?",
+        "I play chess.",
+        "[erased] Chess is fine.",
+        "Ada is my neighbour.",
+    ]
+
+
 def test_a_session_in_which_all_were_erased_is_gone(
     app: Database, works: Works, settings: Settings, unique: str
 ) -> None:
