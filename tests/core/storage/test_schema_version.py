@@ -34,7 +34,7 @@ def test_an_empty_database_has_no_version_and_a_current_one_the_newest(upgraded:
 def test_a_migration_is_known_by_the_number_that_its_file_begins_with() -> None:
     files = [path.name for path in (schema_version.MIGRATIONS / "versions").glob("*.py")]
     known = schema_version.migrations()
-    assert len(known) > 1
+    assert known
     assert all(len(one) == 4 and any(name.startswith(f"{one}_") for name in files) for one in known)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-revision = "0006"
+revision = "0037"
 down_revision = None
 
 
