@@ -17,7 +17,7 @@ from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
-from core.language import sentences
+from core.language import scripts, sentences
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 VERSION: Final = "v2"
@@ -33,6 +33,12 @@ SHOWN = {"user": 8000, "assistant": 8000, "tool": 1200, "system": 1200}
 Results of tools and prompts only tell what people mean, and their beginning says what they are."""
 
 NAME_CHARACTERS = 100
+
+SAME_LANGUAGE: Final = (
+    "## Language\nWrite every statement in the language of the messages that it cites, as the person wrote it: "
+    "an answer before this one translated some."
+)
+"""Stands behind the messages when they are shown again."""
 
 Set = Literal["production", "eval"]
 
@@ -127,10 +133,18 @@ class ModelExtractor:
         prompt = prompt_of(window, self._set)
         numbered = dict(enumerate((*window.before, *window.fresh), start=1))
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
-        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), Extraction, on_call)
-        stated = [_candidate(one, numbered, fresh) for one in answer.statements]
+        answer = self._ask(prompt, transcript(numbered, fresh), fresh, on_call)
+        stated = [None if _is_foreign(one, fresh) else _candidate(one, numbered, fresh) for one in answer.statements]
         units = [_unit(one, fresh, prompt) for one in answer.units]
         return Reading([one for one in stated if one], [one for one in units if one], stated.count(None))
+
+    def _ask(self, prompt: str, shown: str, fresh: Mapping[int, Message], on_call: OnCall) -> Extraction:
+        """Ask, and once more where statements are written in another script than the messages that they cite."""
+        system = prompt_texts.load(prompt)
+        answer = self._client.ask(prompt, system, shown, Extraction, on_call)
+        if any(_is_foreign(statement, fresh) for statement in answer.statements):
+            answer = self._client.ask(prompt, system, f"{shown}\n\n{SAME_LANGUAGE}", Extraction, on_call)
+        return answer
 
 
 def prompt_of(window: Window, prompts: Set) -> str:
@@ -194,6 +208,11 @@ def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapp
         valid_from=occurred_at if attribute else None,
         corrects=stated.corrects,
     )
+
+
+def _is_foreign(stated: ModelStatement, fresh: Mapping[int, Message]) -> bool:
+    """Return whether a statement is in another script than what it cites, so that both would be kept."""
+    return scripts.is_foreign(stated.content, "\n".join(fresh[n].content for n in stated.messages if n in fresh))
 
 
 def _messages_of_one_user(cited: Sequence[Message], subject: str) -> list[Message]:

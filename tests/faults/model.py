@@ -149,7 +149,7 @@ def pairs_of(asked: Json) -> list[Json]:
 def fresh_of(asked: Json) -> list[Json]:
     """The new messages of a window that is put before the model."""
     _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
-    return [json.loads(line) for line in new.split("\n") if line]
+    return [json.loads(line) for line in new.partition("\n\n")[0].split("\n") if line]
 
 
 def opinions(asked: Json, word: str) -> Json:

@@ -196,6 +196,30 @@ def test_the_prompt_is_of_the_set_and_in_the_language_of_the_window_and_the_ledg
     assert reader.prompt == f"extract.{prompts}.v2"
 
 
+PEANUTS = message(1, "小林对花生过敏。")
+
+
+@pytest.mark.parametrize("source", [PEANUTS, CAT])
+def test_a_translated_statement_is_asked_for_again_in_the_language_of_its_messages(
+    model: Model, calls: list[Call], source: Message
+) -> None:
+    own = statement(source.content, [1])
+    other = statement("Lin is allergic to peanuts." if source is PEANUTS else "У Ады есть кошка по имени Tom.", [1])
+    answers = iter([stating(other), stating(own)])
+    model.reads = lambda _fresh: next(answers)
+    found = extractor(model).read(Window((), (source,)), calls.append)
+    assert ([one.content for one in found.candidates], found.refused, len(calls)) == ([source.content], 0, 2)
+    assert model.questions[1]["messages"][1]["content"].endswith(llm_extractor.SAME_LANGUAGE)
+
+
+def test_what_a_model_translates_twice_is_refused_and_the_rest_is_kept(model: Model, calls: list[Call]) -> None:
+    translated, own = statement("Lin is allergic to peanuts.", [1]), statement("小林用 pnpm。", [2])
+    model.reads = lambda _fresh: stating(translated, own)
+    window = Window((), (PEANUTS, message(2, "我只用 pnpm")))
+    found = extractor(model).read(window, calls.append)
+    assert ([one.content for one in found.candidates], found.refused, len(calls)) == (["小林用 pnpm。"], 1, 2)
+
+
 @pytest.mark.parametrize("prompts", ["production", "eval"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_prompt_names_every_field_and_every_category(prompts: str, language: str) -> None:
