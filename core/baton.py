@@ -1,7 +1,7 @@
 """The baton of a process: of the threads that answer requests, one computes at a time.
 
 An interpreter runs one thread at a time anyway. Threads that all want to run hand it over at each array operation and
-each answer of the database, which took a search a third more processor time (docs/decisions/0064).
+each answer of the database, which took a search a third more processor time (docs/decisions/performance.md, 0064).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Lowers the priority of background work, so that requests get the processor first (docs/decisions/0066).
+"""Lowers the priority of background work, so that requests get the processor first.
+
+The figures are in docs/decisions/performance.md (0066).
 
 Linux shares the processor between sessions of processes before it looks at the niceness of one
 (`/proc/PID/autogroup`), and each server process of PostgreSQL is a session of its own. So the niceness of a worker

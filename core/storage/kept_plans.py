@@ -1,7 +1,7 @@
 """Statements that a connection keeps prepared: parsed and, where the server sees no use in a new plan, planned.
 
 Parsing, applying the policies of row-level security and planning took two thirds of the server's time for a search
-(docs/decisions/0062).
+(docs/decisions/performance.md, 0062).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads several statements that were sent at once, while the server works on (docs/decisions/0067)."""
+"""Reads several statements that were sent at once, while the server works on (docs/decisions/performance.md, 0067)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ ONE_TENANT: Final = """
 """Writes statistics of a table that was never analysed.
 
 Without any the planner supposes two hundred tenants with a few rows each, and reads all rows of one where an index
-names the row (docs/decisions/0065).
+names the row (docs/decisions/performance.md, 0065).
 """
 
 UPGRADE_LOCK = 0x696D7072
