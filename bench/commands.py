@@ -22,7 +22,7 @@ Every command has `--help` with its options. This page is made from the commands
   and `tenant secrets reseal` need access to the database.
 - **Ids.** Lists print the last eight characters of an id. Every command takes those, as few as four of them, or the
   whole id; where several ids end alike, it lists them. Events are named by their place in the log, which `events tail`
-  and `events trace` print, or by their id ([decision 0033](decisions/0033-the-end-of-an-id.md)).
+  and `events trace` print, or by their id ([decision 0033](decisions/0033-short-ids-are-the-last-characters.md)).
 - **Lists** have one row a thing and fit the width of the terminal; texts are cut behind a word, ids never. Into a pipe,
   rows are written in full.
 - **`--json`** prints what the API answers, with whole ids: a list is `{"items": […], "next": cursor or null}`; `search`

@@ -7,7 +7,8 @@ compiled beforehand. All must name the same rules for every event. Every library
 - `apart`: each rule compiled for itself, so that one can be edited, named and ordered, as the rules of Imprint can;
 - `fused`: all rules written by hand into one expression that answers a list of booleans, the fastest there is.
 
-Beside them stand the other ways in which Imprint itself could decide: see docs/decisions/0006-conditions.md.
+Beside them stand the other ways in which Imprint itself could decide: see
+docs/decisions/0006-conditions-use-an-inverted-index.md.
 
 A figure is the median of five rounds in which all take turns, in seconds of the processor.
 """

@@ -1,7 +1,7 @@
 """Declaring what an operation answers: base of the models, and how a route names one.
 
 A model describes an answer in the OpenAPI document. Nothing is validated with it while the service runs: see
-`docs/decisions/0032-answers-are-declared-and-checked-by-tests.md`.
+`docs/decisions/0032-responses-are-declared-and-checked-by-tests.md`.
 """
 
 from __future__ import annotations
