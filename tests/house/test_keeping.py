@@ -28,6 +28,7 @@ KEPT = {
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
     "api/ingress/in_flight.py:InFlight._counts": "numbers by tenant and key, of requests being answered",
+    "core/language/scripts.py:_script": "single characters and their scripts",
     "core/spacing.py:TrailingBound._seen": "places in the log and times, for three seconds",
     "core/search/recall_log.py:Spacing._pending": "ids, for seconds: without the texts",
     "core/search/recall_log.py:Spacing._announced": "ids, for seconds",
