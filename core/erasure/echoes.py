@@ -1,7 +1,7 @@
-"""Erases what others than persons repeated of a user: replies of the assistant in conversations with other people.
+"""Erases echoes of a user: sentences of the assistant in conversations with other people.
 
-A sentence is an echo if it names the user, or if it stands in the reply to a message of theirs and shares a word with
-it. What other people said stays, as their own words.
+A sentence is an echo if it names the user, or if it belongs to the reply to a message of theirs and shares a word with
+that message. What other people said stays, as their own words.
 """
 
 from __future__ import annotations
@@ -33,11 +33,9 @@ def erase(tx: Tx, tenant_id: str, user_id: str, shared: Sequence[str], owners: S
     spots: dict[Place, list[Spot]] = {}
     contents: dict[Place, str] = {}
     for reply in tx.execute(_REPLIES, {"user": user_id, "shared": list(shared), "names": names}):
-        echoes = list(_echoes(reply.content, names, reply.answered or ""))
-        if echoes:
-            spots[reply.session_id, reply.id] = echoes
-            contents[reply.session_id, reply.id] = reply.content
-    pieces = {contents[place][start:end] for place, found in spots.items() for start, end in found}
+        place = reply.session_id, reply.id
+        spots[place], contents[place] = list(_echoes(reply.content, names, reply.answered or "")), reply.content
+    pieces = {contents[place][start:end] for place, echoes in spots.items() for start, end in echoes}
     counts, _ = passages.erase(tx, tenant_id, spots, contents, sorted(pieces, key=len, reverse=True), owners)
     return counts
 
@@ -74,14 +72,12 @@ _SPEAKERS = text("""
 """)
 
 _REPLIES = text("""
-    SELECT m.session_id, m.id, m.content, (
-        SELECT told.content FROM messages told
-        WHERE told.session_id = m.session_id AND told.position = m.position - 1 AND told.user_id = :user) AS answered
-    FROM messages m
+    SELECT m.session_id, m.id, m.content, answered.content AS answered
+    FROM messages m LEFT JOIN messages answered
+      ON answered.session_id = m.session_id AND answered.position = m.position - 1 AND answered.user_id = :user
     WHERE m.session_id = ANY(:shared) AND m.user_id <> :user AND m.role <> 'user' AND m.content NOT IN ('', '[erased]')
-      AND (EXISTS (SELECT FROM messages told WHERE told.session_id = m.session_id AND told.position = m.position - 1
-                                               AND told.user_id = :user)
+      AND (answered.id IS NOT NULL
            OR EXISTS (SELECT FROM unnest(cast(:names AS text[])) AS name WHERE strpos(lower(m.content), name) > 0))
     ORDER BY m.session_id, m.position
 """)
-"""What is no person's and follows a message of the user, or may name them."""
+"""Messages of no person that follow a message of the user or may name them, and the message that each follows."""

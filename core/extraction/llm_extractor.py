@@ -211,7 +211,7 @@ def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapp
 
 
 def _is_foreign(stated: ModelStatement, fresh: Mapping[int, Message]) -> bool:
-    """Return whether a statement is in another script than what it cites, so that both would be kept."""
+    """Return whether a statement is written in another script than the messages that it cites."""
     return scripts.is_foreign(stated.content, "\n".join(fresh[n].content for n in stated.messages if n in fresh))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.erasure import passages, runner
+from core.erasure.passages import Place
 from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
@@ -19,7 +20,7 @@ from core.forgetting.matching import Found
 from core.forgetting.params import MayAsk, Mode
 from core.forgetting.recognition import recognise
 from core.forgetting.text import loose
-from core.forgetting.turns import Place, Scene
+from core.forgetting.turns import Scene
 from core.memory import receipts, tombstones
 from core.memory.receipts import Signer
 from core.storage.db import Tx

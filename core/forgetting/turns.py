@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.erasure.passages import Place
 from core.errors import NotFound
 from core.forgetting.talk import MEMORY, Turn
 from core.sessions import sessions
@@ -26,9 +27,6 @@ PAGE: Final = 2_000
 
 DOCUMENTS: Final = 20
 """Documents that the result of a request names."""
-
-Place = tuple[str, str]
-"""A message: session, id in it."""
 
 
 @dataclass(frozen=True, slots=True)

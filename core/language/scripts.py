@@ -1,4 +1,4 @@
-"""Which scripts a text is written in: Latin, Han, Cyrillic and so on, by the names of its letters."""
+"""Compares the scripts of two texts (Latin, Han, Cyrillic, …), by the Unicode names of their letters. Pure."""
 
 from __future__ import annotations
 

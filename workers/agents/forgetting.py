@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from core.erasure.passages import Place
 from core.errors import Never, NotFound
 from core.events import log, publishing
 from core.events.log import Emission
@@ -20,7 +21,7 @@ from core.forgetting.forget import Keep
 from core.forgetting.params import MayAsk, Mode
 from core.forgetting.recognition import NOT_ASKING, Recognised
 from core.forgetting.talk import PERSON
-from core.forgetting.turns import Place, Scene
+from core.forgetting.turns import Scene
 from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder
 from core.memory import receipts

@@ -112,7 +112,7 @@ def test_in_a_group_the_words_of_others_stay_where_they_stood(
 def test_the_assistant_repeats_nothing_of_who_was_erased_from_a_group(
     app: Database, works: Works, settings: Settings, unique: str
 ) -> None:
-    """Of others' words only those of persons stay: an assistant's sentence that names the user or answers them goes."""
+    """Sentences of the assistant that name the user, or repeat a word of what they answer, are blanked."""
     accept_all(
         app,
         [
