@@ -103,6 +103,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
     "docs/fading.md": Page(),
+    "docs/first-agent.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/http.md": Page(),
     "docs/imports.md": Page(files={"talk.ndjson": TALK}),
