@@ -219,8 +219,8 @@ class ForkServer:
         try:
             return Forked(channel, request)
         except TimeoutError as error:
-            what = f"has not answered for {FORK_LIMIT_S:g} s"
-            raise self._waits(name, what) from error
+            said = f" ({lines[-1]})" if (lines := self.last_lines()) else ""
+            raise self._waits(name, f"has not answered for {FORK_LIMIT_S:g} s{said}") from error
         except EOFError as error:
             raise self._ended(name) from error
         except ChildProcessError as error:

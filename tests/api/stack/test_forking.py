@@ -121,7 +121,7 @@ def test_a_server_that_never_answers_is_not_waited_for_for_ever(
         with pytest.raises(NotStarted) as told:
             spawn(server, "first", "stay")
         assert told.value.detail == (
-            f"first waits for the fork server, which has not answered for 0.5 s; see {server.where}."
+            f"first waits for the fork server, which has not answered for 0.5 s (it waits); see {server.where}."
         )
         assert told.value.lines == ["it begins", "it waits"]
     finally:
