@@ -37,11 +37,14 @@ Every command has `--help` with its options. This page is made from the commands
 """
 
 
+FOOT: Final = "\n\nIn the code: [`api/cli/`](../api/cli); `commands.py` has the table of all commands.\n"
+
+
 def page() -> str:
     """Return the page in Markdown."""
     rows = [f"| `imprint {' '.join(words)}` | {purpose} | `{example}` |" for words, purpose, example in commands()]
     table = ["| command | purpose | example |", "| --- | --- | --- |", *rows]
-    return HEAD + "\n".join(table) + "\n"
+    return HEAD + "\n".join(table) + FOOT
 
 
 def commands() -> Iterator[tuple[list[str], str, str]]:
