@@ -2,8 +2,9 @@
 
     pip install torch==2.14.1
     python -m bench.reader [--left-out cases_x e] [--epochs 3] [--write]
-    python -m bench.reader --left-out cases_x --epochs 1 --write --again ../shared/data/memorybank_en_dev.json \\
-        ../shared/data/memorybank_cn_dev.json ../shared/data/longmemeval_s_dev.json.gz
+    DATA=../shared/data
+    python -m bench.reader --left-out cases_x e --epochs 1 --write --again \\
+        --talk $DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz
 
 The lower layers are those of the encoder and stay as they are. The upper ones begin as the encoder's and are trained
 with all heads together (`bench.reader_data`). Reported for each author who is left out: how many requests to forget
@@ -38,7 +39,7 @@ from core.inference.local_models.e5 import Tokens
 from core.inference.local_models.reader import HEADS, LOWER, Reader
 from core.inference.local_models.unigram import Unigram
 
-HEAD_NAMES = ("asks", "meant", "slips")
+HEAD_NAMES = ("asks", "meant", "several", "slips")
 BATCH = 32
 UPPER_RATE, HEAD_RATE = 6e-5, 1e-3
 WARM_UP = 60
@@ -228,6 +229,8 @@ class Training:
                     put(getattr(layer, theirs).weight, stored[f"{number}.{name}.weight"])
                     put(getattr(layer, theirs).bias, stored[f"{number}.{name}.bias"])
             for name, head in self.network.heads.items():
+                if HEADS + name not in stored:
+                    continue  # A head that is new.
                 put(head.weight, stored[HEADS + name][None, :-1])
                 put(head.bias, stored[HEADS + name][-1:])
             put(self.network.places.weight, stored[HEADS + reader.PLACES].T)
@@ -277,7 +280,9 @@ def _requests(trained: Reader, cases: Sequence[Json]) -> str:
     exact = wrong = 0
     for case in meant:
         odds = trained.log_odds("meant", [(case["message"], statement) for statement in case["memories"]])
-        answer = set(np.flatnonzero(odds >= max(matching.MEANT, odds.max() - matching.TOGETHER)).tolist())
+        several = float(trained.log_odds("several", [(case["message"],)])[0])
+        chosen, sure = matching.choose(odds, several)
+        answer = set(chosen if sure else ())
         exact += answer == set(case["targets"])
         wrong += bool(answer - set(case["targets"]))
     levels = ", ".join(map(str, LEASTS))
@@ -307,7 +312,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--left-out", nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--again", nargs="+", type=Path, default=[], help="files of ordinary talk")
+    parser.add_argument("--talk", nargs="*", type=Path, default=[], help="more files of ordinary talk")
+    parser.add_argument("--again", action="store_true", help="begin with the stored weights")
     parser.add_argument("--write", action="store_true")
     parsed = parser.parse_args()
     import torch  # noqa: PLC0415
@@ -317,18 +323,14 @@ def main() -> None:
     draw = random.Random(0)
     cutter = Cutter(e5.read_pieces(local_model_path(MULTILINGUAL)))
     left_out = frozenset(parsed.left_out)
-    examples = (
-        reader_data.more_examples(left_out, parsed.again, draw)
-        if parsed.again
-        else reader_data.examples(left_out, draw)
-    )
+    examples = reader_data.examples(left_out, parsed.talk, draw)
     rows = [cutter.row(example) for example in examples]
     random.seed(0)
     random.shuffle(rows)
     print(
         f"{len(rows)} examples: " + ", ".join(f"{sum(r.head == h for r in rows)} {h}" for h in HEAD_NAMES), flush=True
     )
-    training = Training(rows, parsed.epochs, again=bool(parsed.again))
+    training = Training(rows, parsed.epochs, again=parsed.again)
     for line in training.run():
         print(line, flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -3,8 +3,9 @@
 `forget_data`: messages that ask to forget something or do not, and which of the told statements are meant.
 `corrections_data`: a statement, what the assistant replied, and the next message, which corrects a slip in the
 statement or does not; `wrong` and `right` are the value in the statement and the one that takes its place.
-`ordinary_data`, and the labelled talks and sentences of other benches: what people say that asks and corrects nothing,
-which is nearly all they say. Without it the reader takes a third of it for one or the other.
+`ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
+and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
+of it for one or the other.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bench import talks
 FORGET = Path(__file__).with_name("forget_data")
 CORRECTIONS = Path(__file__).with_name("corrections_data")
 ORDINARY = Path(__file__).with_name("ordinary_data")
+PEOPLE = Path(__file__).with_name("people_data")
 SENTENCES = Path(__file__).with_name("work_data") / "train.jsonl"
 STRANGERS = 1
 """Statements of other cases that are set against each request: what it does not mean."""
@@ -38,9 +40,8 @@ BESIDE = 4
 More would teach that nothing fits: "make that 12" corrects any statement with a number.
 """
 
-MOST_OF_A_KIND = 4_000
-MOST_MEANT = 6_500
-"""Examples of a second training."""
+MOST_OF_A_KIND = 2_000
+"""Texts of each file of talk, and replies, that are read."""
 
 LONGEST = 400
 """Characters of ordinary talk that are read."""
@@ -94,35 +95,24 @@ def _alternating(turns: Sequence[Json]) -> Iterator[str]:
         person_is_next = not is_person
 
 
-def examples(left_out: frozenset[str], draw: random.Random) -> list[Example]:
-    """Return all examples but those of the authors who are left out."""
-    told = {name: cases for name, cases in authors().items() if name not in left_out}
-    slips = {name: pairs for name, pairs in corrections().items() if name not in left_out}
-    return [
-        *_asking(told),
-        *(_asks_nothing(text) for text in ordinary(told, draw)),
-        *_meaning(told, draw),
-        *_slips(slips, draw),
-        *_correcting_nothing(told, draw),
-    ]
-
-
-def more_examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random) -> list[Example]:
-    """Return examples for a second training: all requests, beside ordinary talk of many kinds, and what they mean.
+def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random) -> list[Example]:
+    """Return all examples but those of the authors who are left out.
 
     `talk`: files of LoCoMo's shape and of LongMemEval's (`.gz`), in which nobody asks to forget anything.
     """
     told = {name: cases for name, cases in authors().items() if name not in left_out}
+    slips = {name: pairs for name, pairs in corrections().items() if name not in left_out}
     replies = [reply for turns in conversations() for reply in turns[1::2] if reply]
-    kinds = [
-        [text for file in talk if file.suffix != ".gz" for text in _said(file)],
-        [text for file in talk if file.suffix == ".gz" for text in _said(file)],
-        replies,
-        ordinary(told, draw),
+    kinds = [replies, *(list(_said(file)) for file in talk)]
+    others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
+    return [
+        *_asking(told),
+        *(_asks_nothing(text) for text in [*ordinary(told, draw), *others]),
+        *_meaning(told, draw),
+        *_numbering(told),
+        *_slips(slips, draw),
+        *_correcting_nothing(told, draw),
     ]
-    plain = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
-    meant = list(_meaning(told, draw))
-    return [*_asking(told), *map(_asks_nothing, plain), *draw.sample(meant, min(MOST_MEANT, len(meant)))]
 
 
 def _asks_nothing(text: str) -> Example:
@@ -157,6 +147,7 @@ def scenes() -> list[Json]:
 def ordinary(told: Mapping[str, Sequence[Json]], draw: random.Random) -> list[str]:
     """Return what asks for nothing: all that people said in conversations, sentences, and a statement of each case."""
     said = [turn for turns in conversations() for turn in turns[::2]]
+    said += [turn for file in sorted(PEOPLE.glob("*.jsonl")) for case in _lines(file) for turn in case["turns"]]
     sentences = [line["text"] for line in _lines(SENTENCES)]
     statements = [draw.choice(case["memories"]) for cases in told.values() for case in cases if case.get("memories")]
     return [*said, *sentences, *statements]
@@ -185,6 +176,14 @@ def _meaning(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterato
         strangers = [one for one in draw.sample(pools[case["lang"]], STRANGERS) if one not in case["memories"]]
         for statement in [*draw.sample(others, min(OTHERS, len(others))), *strangers]:
             yield Example("meant", (case["message"], statement), holds=False)
+
+
+def _numbering(told: Mapping[str, Sequence[Json]]) -> Iterator[Example]:
+    """Yield whether each request means several statements."""
+    for cases in told.values():
+        for case in cases:
+            if case["label"] == "request" and case.get("targets"):
+                yield Example("several", (case["message"],), len(case["targets"]) > 1)
 
 
 def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:

@@ -90,7 +90,9 @@ def unframed(text: str) -> str:
 
 
 def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
-    """Return all statements about a person; None if the request names nobody who was spoken of."""
+    """Return all statements about a person; None if the request names nobody who was spoken of, or nobody else spoke."""
+    if request.about_self and talk.alone:
+        return None
     names = asker.names if request.about_self else _people(request, talk)
     speakers = named_speakers(request.text, talk) if request.about_self else frozenset()
     if not names:
@@ -108,14 +110,17 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
 def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
     """Return the statements among which a request may mean some: related ones, and the latest.
 
-    What it says stays is none of them, nor are other requests.
+    What it says stays is none of them, nor are other requests. A memory whose message is among the turns is none
+    either: it says the same in other words, and is erased with the message.
     """
     kinds = frozenset(kind for one in named for kind in one.kinds)
     words = frozenset(word for one in named for word in one.words)
+    told = frozenset(turn.key for turn in talk.turns if turn.role == PERSON)
     free = [
         (passage, bool(words & frozenset(naming_terms(passage.span.text)) or kinds & subjects.stated(passage.plain)))
         for passage in talk.passages
         if passage.turn.role in {PERSON, MEMORY}
+        and not passage.turn.cites & told
         and ERASED not in passage.span.text
         and content_terms(passage.span.text)
     ]

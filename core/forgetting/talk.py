@@ -26,7 +26,7 @@ class Turn:
     """A message or a memory: its key, its position in order, who said it and what.
 
     `alone`: whether the user is the only person in the session, so that the assistant's messages are theirs as well.
-    `group_id`: the group that all of it was said to.
+    `group_id`: the group that all of it was said to. `cites`: the keys of the messages that a memory rests on.
     """
 
     key: Any
@@ -37,6 +37,7 @@ class Turn:
     text: str
     alone: bool = True
     group_id: str | None = None
+    cites: frozenset[Any] = frozenset()
 
     @cached_property
     def plain(self) -> str:
