@@ -320,7 +320,7 @@ class Settings(BaseSettings):
     )
     verdict_days: Positive = Field(90, description="Retention of verdicts on statements that were not stored, in days.")
     strength_formula: Literal["fading", "even_blend", "recent_blend", "weekly"] = Field(
-        "fading", description="Formula by which the strength of memories decays; see memory.md."
+        "fading", description="Formula by which the strength of memories decays; see fading.md."
     )
     fade_under: float = Field(
         0.05, gt=0, lt=1, description="Strength below which a memory has faded; the nightly sweep archives it."

@@ -138,7 +138,7 @@ class RestoreRequest(RequestBody):
 
 
 class PinRequest(RequestBody):
-    """Pin of a memory: it does not fade and does not count towards the limit of its user."""
+    """Pin of a memory: it does not fade and is never archived for the limit of its user."""
 
     pinned: bool = True
     reason: Reason = None

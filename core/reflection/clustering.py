@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.index.vector_notation import vector_of
 
 BOUNDS: Final = (0.65, 0.55)
-"""Cosines from which statements under one heading are about one thing, and about related ones; see docs/memory.md."""
+"""Cosines from which statements under one heading are about one thing, and about related ones; see docs/fading.md."""
 
 MOST: Final = 64
 """Maximum members of a group: more cannot be summarized in a sentence."""

@@ -96,11 +96,14 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/audience.md": Page(),
     "docs/coding-agents.md": Page(),
     "docs/context.md": Page(),
+    "docs/deleting.md": Page(),
     "docs/retention.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/events.md": Page(),
     "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
+    "docs/fading.md": Page(),
+    "docs/first-agent.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/http.md": Page(),
     "docs/imports.md": Page(files={"talk.ndjson": TALK}),
@@ -211,7 +214,7 @@ class Reader:
     def _with_ids(self, command: str) -> str:
         """The command with an id of the kind that it needs, where a page has a word in its place or cuts one short."""
         self.ids["URL"] = self.stand.url
-        if "$ID" in command or re.search(r"imprint memory (why|undo|related)", command):
+        if "$ID" in command or re.search(r"imprint memory (why|undo|related|pin|delete)", command):
             wait_for(self._quiet)  # What is under way may archive the memory whose id is taken.
             trust = {"trust": "quarantined"} if "/review" in command else {}
             memory = self._first("/v1/memories", user_id="ada", **trust)["id"]

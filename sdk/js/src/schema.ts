@@ -8316,7 +8316,7 @@ export interface components {
         };
         /**
          * PinRequest
-         * @description Pin of a memory: it does not fade and does not count towards the limit of its user.
+         * @description Pin of a memory: it does not fade and is never archived for the limit of its user.
          */
         PinRequest: {
             /**

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.extraction.feedback import WEAKENED
 from core.memory import decay
 from core.memory.decay import FORMULAS, HALF_LIFE_DAYS, Facts
 from core.types import Category
@@ -115,3 +118,32 @@ def test_the_formulas_of_others_are_what_they_say(passed: float) -> None:
 
 def test_what_is_beyond_the_calendar_never_fades() -> None:
     assert decay.fading(Facts(1, "fact", half_life_days=1e9)).fade_at(NOON, 0.05) is None
+
+
+EXAMPLES = {
+    "as said": Facts(0.5, "fact"),
+    "importance 0.8": Facts(0.8, "fact"),
+    "weakened once (importance 0.35)": Facts(0.5 * WEAKENED, "fact"),
+    "used once": Facts(0.5, "fact", uses=1),
+    "used 3 times, 2 messages, 1 relation": Facts(0.5, "fact", uses=3, evidence=2, relations=1),
+    "a plan": Facts(0.5, "plan"),
+    "pinned": Facts(0.5, "fact", pinned=True),
+}
+"""The memories of the table in docs/fading.md."""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_the_page_is_computed(root: Path, name: str) -> None:
+    curve = decay.fading(EXAMPLES[name])
+    fade_at = curve.fade_at(NOON, decay.UNDER)
+    half_life = "–" if curve.half_life_days is None else f"{curve.half_life_days:.0f}"
+    gone = "never" if fade_at is None else f"{(fade_at - NOON) / timedelta(days=1):.0f}"
+    strengths = [f"{curve.strength(NOON, after(passed)):.2f}" for passed in (180, 365)]
+    line = f"| {' | '.join([name, half_life, *strengths, gone])} |"
+    assert line in (root / "docs" / "fading.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_half_lives_of_the_page_are_those_of_the_code(root: Path) -> None:
+    page = (root / "docs" / "fading.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (\d+) \|$", page, re.MULTILINE)
+    assert {name: float(days) for names, days in rows for name in re.findall(r"\w+", names)} == HALF_LIFE_DAYS
