@@ -1,18 +1,17 @@
 """Weights of the reader (`core.inference.local_models.reader`): upper layers and heads, trained on labelled messages.
 
     pip install torch==2.14.1
-    python -m bench.reader [--left-out cases_x e] [--epochs 3] [--write]
     DATA=../shared/data
-    python -m bench.reader --left-out cases_x e --epochs 1 --write --again \\
-        --talk $DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz
+    TALK="$DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz"
+    python -m bench.reader [--left-out cases_x e] [--epochs 3] [--talk $TALK] [--write] [--again]
 
 The lower layers are those of the encoder and stay as they are. The upper ones begin as the encoder's and are trained
 with all heads together (`bench.reader_data`). Reported for each author who is left out: how many requests to forget
-and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; and of
-how many slips the correction is found with both values. `--again` trains the stored weights on, at half the rate, with
-ordinary talk of these files: without it talk unlike that of our own authors is taken for requests. `--write` stores
-the weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which nothing else here does;
-with bfloat16 units some 30 minutes.
+and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; of how
+many slips the correction is found with both values; precision and recall of the other heads. `--talk` adds ordinary
+talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
+on, at half the rate. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs
+PyTorch, which nothing else here does; an epoch of all takes some 40 minutes on two cores.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,16 @@ from core.inference.local_models.e5 import Tokens
 from core.inference.local_models.reader import HEADS, LOWER, Reader
 from core.inference.local_models.unigram import Unigram
 
-HEAD_NAMES = ("asks", "meant", "several", "slips")
+TASKS = {
+    "asks": ("asks",),
+    "meant": ("meant",),
+    "slips": ("slips",),
+    "changes": ("over", "same", "more"),
+    "matters": ("matters", "leans"),
+}
+"""The heads that read the texts of each task."""
+
+HEAD_NAMES = tuple(head for heads in TASKS.values() for head in heads)
 BATCH = 32
 UPPER_RATE, HEAD_RATE = 6e-5, 1e-3
 WARM_UP = 60
@@ -54,11 +62,15 @@ LEASTS = (-1.0, 0.0, 1.0, 2.0, 3.0)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An example as tokens; `places`: first and last token of the wrong value and of the right one."""
+    """An example as tokens.
 
-    head: str
+    `labels`: what each head of the task should say, NaN where that is not known. `places`: first and last token of the
+    wrong value and of the right one.
+    """
+
+    task: str
     tokens: Sequence[int]
-    holds: float
+    labels: Sequence[float]
     places: Sequence[int] | None
 
 
@@ -76,7 +88,8 @@ class Cutter:
             wrong = joined.tokens_of(0, self._unigram.normalised(example.values[0]))
             right = joined.tokens_of(len(joined.texts) - 1, self._unigram.normalised(example.values[1]))
             places = None if wrong is None or right is None else (*wrong, *right)
-        return Row(example.head, joined.ids, float(example.holds), places)
+        labels = [float(example.labels.get(head, np.nan)) for head in TASKS[example.task]]
+        return Row(example.task, joined.ids, labels, places)
 
 
 def network(folder: Any) -> Any:
@@ -154,9 +167,10 @@ def network(folder: Any) -> Any:
                     states = layer(states, present)
             return states.float()
 
-        def log_odds(self, head: str, states: Any, present: Any) -> Any:
+        def log_odds(self, heads: Sequence[str], states: Any, present: Any) -> Any:
             mean = (states * present[..., None]).sum(1) / present.sum(1, keepdim=True)
-            return self.heads[head](self.drop(torch.cat([states[:, 0], mean], 1)))[:, 0]
+            pooled = self.drop(torch.cat([states[:, 0], mean], 1))
+            return torch.cat([self.heads[head](pooled) for head in heads], 1)
 
     return Network()
 
@@ -189,18 +203,19 @@ class Training:
         for epoch in range(self._epochs):
             random.shuffle(self._batches)
             self.network.train()
-            losses: dict[str, list[float]] = {name: [] for name in HEAD_NAMES}
+            losses: dict[str, list[float]] = {name: [] for name in TASKS}
             for batch, below, present in self._batches:
-                losses[batch[0].head].append(self._step(batch, below, present))
+                losses[batch[0].task].append(self._step(batch, below, present))
             shown = ", ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items() if values)
             yield f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: loss {shown}"
 
     def _step(self, batch: Sequence[Row], below: Any, present: Any) -> float:
         torch = self._torch
         states = self.network.above(below, present)
-        holds = torch.tensor([row.holds for row in batch])
-        guessed = self.network.log_odds(batch[0].head, states, present)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(guessed, holds)
+        labels = torch.tensor([row.labels for row in batch])
+        known = ~labels.isnan()
+        guessed = self.network.log_odds(TASKS[batch[0].task], states, present)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(guessed[known], labels[known])
         placed = [at for at, row in enumerate(batch) if row.places is not None]
         if placed:
             logits = self.network.places(states[placed]).masked_fill(~present[placed][..., None], -1e4)
@@ -255,10 +270,10 @@ class Training:
 
 
 def _batches(rows: Sequence[Row]) -> list[list[Row]]:
-    """Return rows of one head and of similar length together."""
+    """Return rows of one task and of similar length together."""
     batches = []
-    for head in HEAD_NAMES:
-        own = sorted((row for row in rows if row.head == head), key=lambda row: len(row.tokens) // 6)
+    for task in TASKS:
+        own = sorted((row for row in rows if row.task == task), key=lambda row: len(row.tokens) // 6)
         batches += [own[at : at + BATCH] for at in range(0, len(own), BATCH)]
     return batches
 
@@ -266,9 +281,14 @@ def _batches(rows: Sequence[Row]) -> list[list[Row]]:
 def judged(weights: Path, left_out: Sequence[str]) -> Iterator[str]:
     """Yield a line for each author who is left out, judged by the reader as the service runs it."""
     trained = Reader(GRAPHS / MULTILINGUAL.graph, read_files(MULTILINGUAL), weights)
-    told, slips = reader_data.authors(), reader_data.corrections()
+    readings: list[tuple[Callable[[Reader, Sequence[Json]], str], Mapping[str, Sequence[Json]]]] = [
+        (_requests, reader_data.authors()),
+        (_slips, reader_data.corrections()),
+        (_changes, reader_data.cases_in(reader_data.CHANGES)),
+        (_matters, reader_data.cases_in(reader_data.MATTERS)),
+    ]
     for author in left_out:
-        yield f"{author}: " + (_requests(trained, told[author]) if author in told else _slips(trained, slips[author]))
+        yield from (f"{author}: {describe(trained, told[author])}" for describe, told in readings if author in told)
 
 
 def _requests(trained: Reader, cases: Sequence[Json]) -> str:
@@ -280,8 +300,7 @@ def _requests(trained: Reader, cases: Sequence[Json]) -> str:
     exact = wrong = 0
     for case in meant:
         odds = trained.log_odds("meant", [(case["message"], statement) for statement in case["memories"]])
-        several = float(trained.log_odds("several", [(case["message"],)])[0])
-        chosen, sure = matching.choose(odds, several)
+        chosen, sure = matching.choose(odds)
         answer = set(chosen if sure else ())
         exact += answer == set(case["targets"])
         wrong += bool(answer - set(case["targets"]))
@@ -308,6 +327,30 @@ def _slips(trained: Reader, pairs: Sequence[Json]) -> str:
     )
 
 
+def _changes(trained: Reader, cases: Sequence[Json]) -> str:
+    """Describe what messages of an author are read to do to earlier statements."""
+    examples = list(reader_data.changing(cases))
+    return "; ".join(_levels(trained, head, examples) for head in TASKS["changes"])
+
+
+def _matters(trained: Reader, cases: Sequence[Json]) -> str:
+    """Describe which sentences of an author are read to matter."""
+    examples = list(reader_data.mattering(cases))
+    return "; ".join(_levels(trained, head, examples) for head in TASKS["matters"])
+
+
+def _levels(trained: Reader, head: str, examples: Sequence[Example]) -> str:
+    """Describe precision and recall of a head by log-odds."""
+    known = [example for example in examples if head in example.labels]
+    holds = np.array([example.labels[head] for example in known])
+    log_odds = trained.log_odds(head, [example.texts for example in known])
+    shown = []
+    for least in LEASTS:
+        said = log_odds >= least
+        shown.append(f"{(said & holds).sum() / max(1, said.sum()):.2f} / {(said & holds).sum() / holds.sum():.2f}")
+    return f"{head}: precision / recall from log-odds of {', '.join(map(str, LEASTS))}: {', '.join(shown)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--left-out", nargs="*", default=[])
@@ -327,9 +370,8 @@ def main() -> None:
     rows = [cutter.row(example) for example in examples]
     random.seed(0)
     random.shuffle(rows)
-    print(
-        f"{len(rows)} examples: " + ", ".join(f"{sum(r.head == h for r in rows)} {h}" for h in HEAD_NAMES), flush=True
-    )
+    counts = ", ".join(f"{sum(row.task == task for row in rows)} {task}" for task in TASKS)
+    print(f"{len(rows)} examples: {counts}", flush=True)
     training = Training(rows, parsed.epochs, again=parsed.again)
     for line in training.run():
         print(line, flush=True)

@@ -3,9 +3,10 @@
 `forget_data`: messages that ask to forget something or do not, and which of the told statements are meant.
 `corrections_data`: a statement, what the assistant replied, and the next message, which corrects a slip in the
 statement or does not; `wrong` and `right` are the value in the statement and the one that takes its place.
-`ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
-and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
-of it for one or the other.
+`changes_data`: earlier statements, a message, and what it does to them. `matters_data`: conversations, and of each
+sentence whether it matters for months. `ordinary_data`, `people_data`, and the labelled talks and sentences of other
+benches: what people say, to an assistant and among each other, that asks and corrects nothing, which is nearly all they
+say. Without it the reader takes a third of it for one or the other.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from bench import talks
+from core.language.terms import terms
 
 FORGET = Path(__file__).with_name("forget_data")
 CORRECTIONS = Path(__file__).with_name("corrections_data")
 ORDINARY = Path(__file__).with_name("ordinary_data")
+CHANGES = Path(__file__).with_name("changes_data")
+MATTERS = Path(__file__).with_name("matters_data")
 PEOPLE = Path(__file__).with_name("people_data")
 SENTENCES = Path(__file__).with_name("work_data") / "train.jsonl"
 STRANGERS = 1
@@ -46,6 +50,15 @@ MOST_OF_A_KIND = 2_000
 LONGEST = 400
 """Characters of ordinary talk that are read."""
 
+ALIKE = 4
+"""Earlier sentences that share most words with a message, beside those that it ends."""
+
+BEFORE = 150
+"""Characters of what was said before a sentence."""
+
+OVER = frozenset({"updates", "ends", "part", "corrects"})
+"""What a message does to a statement that no longer holds, or not as it was said."""
+
 SCENES = ("dev", "dev2", "held", "held2")
 
 Json = dict[str, Any]
@@ -53,11 +66,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Texts that a head reads, and whether it is true of them; for a corrected slip both values."""
+    """Texts of a task, and what is true of them by head; for a corrected slip both values."""
 
-    head: str
+    task: str
     texts: tuple[str, ...]
-    holds: bool
+    labels: Mapping[str, bool]
     values: tuple[str, str] | None = None
 
 
@@ -65,6 +78,11 @@ def authors() -> Mapping[str, list[Json]]:
     """Return the labelled messages about forgetting by author."""
     files = sorted([*FORGET.glob("sentences_*.jsonl"), *FORGET.glob("train/*.jsonl")])
     return {file.stem: _lines(file) for file in files}
+
+
+def cases_in(folder: Path) -> Mapping[str, list[Json]]:
+    """Return the labelled cases of a folder by author."""
+    return {file.stem: _lines(file) for file in sorted(folder.glob("*.jsonl"))}
 
 
 def corrections() -> Mapping[str, list[Json]]:
@@ -109,14 +127,17 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         *_asking(told),
         *(_asks_nothing(text) for text in [*ordinary(told, draw), *others]),
         *_meaning(told, draw),
-        *_numbering(told),
         *_slips(slips, draw),
         *_correcting_nothing(told, draw),
+        *(one for name, cases in cases_in(CHANGES).items() if name not in left_out for one in changing(cases)),
+        *_changing_talks(draw),
+        *(one for name, cases in cases_in(MATTERS).items() if name not in left_out for one in mattering(cases)),
+        *_mattering_talks(),
     ]
 
 
 def _asks_nothing(text: str) -> Example:
-    return Example("asks", (text,), holds=False)
+    return Example("asks", (text,), {"asks": False})
 
 
 def _said(file: Path) -> Iterator[str]:
@@ -133,9 +154,9 @@ def _said(file: Path) -> Iterator[str]:
 def _asking(told: Mapping[str, Sequence[Json]]) -> Iterator[Example]:
     for cases in told.values():
         for case in cases:
-            yield Example("asks", (case["message"],), case["label"] == "request")
+            yield Example("asks", (case["message"],), {"asks": case["label"] == "request"})
     for scene in scenes():
-        yield Example("asks", (scene["last"]["text"],), scene["is_request"])
+        yield Example("asks", (scene["last"]["text"],), {"asks": scene["is_request"]})
 
 
 def scenes() -> list[Json]:
@@ -157,10 +178,10 @@ def _correcting_nothing(told: Mapping[str, Sequence[Json]], draw: random.Random)
     """Yield what follows what in ordinary conversations, and statements of the same person."""
     for turns in conversations():
         for at in range(0, len(turns) - 2, 2):
-            yield Example("slips", (turns[at], turns[at + 1], turns[at + 2]), holds=False)
+            yield Example("slips", (turns[at], turns[at + 1], turns[at + 2]), {"slips": False})
     for case in [case for cases in told.values() for case in cases if len(case.get("memories", ())) > 1]:
         at = draw.randrange(len(case["memories"]) - 1)
-        yield Example("slips", (case["memories"][at], "", case["memories"][at + 1]), holds=False)
+        yield Example("slips", (case["memories"][at], "", case["memories"][at + 1]), {"slips": False})
 
 
 def _meaning(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
@@ -171,19 +192,81 @@ def _meaning(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterato
     }
     for case in requests:
         for at in case["targets"]:
-            yield Example("meant", (case["message"], case["memories"][at]), holds=True)
+            yield Example("meant", (case["message"], case["memories"][at]), {"meant": True})
         others = [statement for at, statement in enumerate(case["memories"]) if at not in case["targets"]]
         strangers = [one for one in draw.sample(pools[case["lang"]], STRANGERS) if one not in case["memories"]]
         for statement in [*draw.sample(others, min(OTHERS, len(others))), *strangers]:
-            yield Example("meant", (case["message"], statement), holds=False)
+            yield Example("meant", (case["message"], statement), {"meant": False})
 
 
-def _numbering(told: Mapping[str, Sequence[Json]]) -> Iterator[Example]:
-    """Yield whether each request means several statements."""
-    for cases in told.values():
-        for case in cases:
-            if case["label"] == "request" and case.get("targets"):
-                yield Example("several", (case["message"],), len(case["targets"]) > 1)
+def changing(cases: Sequence[Json]) -> Iterator[Example]:
+    """Yield each message with each earlier statement, and what it does to it."""
+    for case in cases:
+        effects = {effect["on"]: effect["kind"] for effect in case["effects"]}
+        for at, earlier in enumerate(case["earlier"]):
+            kind = effects.get(at)
+            labels = {"over": kind in OVER, "same": kind == "same", "more": kind in {"same", "more"}}
+            yield Example("changes", (case["message"], earlier["text"]), labels)
+
+
+def _changing_talks(draw: random.Random) -> Iterator[Example]:
+    """Yield the messages of the labelled talks with earlier sentences: those that they end, and some that are alike."""
+    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
+        talk = talks.talk_of(name)
+        ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
+        before: list[tuple[str, frozenset[str], frozenset[str]]] = []
+        for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
+            said = frozenset(fact for sentence in turn["sentences"] for fact in sentence["facts"])
+            words = frozenset(terms(turn["content"]))
+            over = [text for text, facts, _ in before if any(ended_by.get(fact) in said for fact in facts)]
+            rest = [(len(words & own), draw.random(), text) for text, _, own in before if text not in over]
+            alike = [text for _, _, text in sorted(rest, reverse=True)[:ALIKE]]
+            others = draw.sample([text for *_, text in rest], min(1, len(rest)))
+            for text in over:
+                yield Example("changes", (turn["content"], text), {"over": True})
+            for text in dict.fromkeys([*alike, *others]):
+                yield Example("changes", (turn["content"], text), {"over": False})
+            before += [
+                (sentence["text"], frozenset(sentence["facts"]), frozenset(terms(sentence["text"])))
+                for sentence in turn["sentences"]
+                if sentence["facts"]
+            ]
+
+
+def mattering(cases: Sequence[Json]) -> Iterator[Example]:
+    """Yield each sentence of a person behind what was said before, whether it matters and whether it leans on that."""
+    for case in cases:
+        before = ""
+        for turn in case["turns"]:
+            sentences = turn.get("sentences", ())
+            for sentence in sentences:
+                labels = {"matters": sentence["keep"]}
+                if sentence["keep"]:
+                    labels["leans"] = "needs" in sentence
+                yield Example("matters", (sentence["text"], before[-BEFORE:]), labels)
+                before = f"{before} {sentence['text']}"
+            if not sentences:
+                before = turn["text"]
+
+
+def _mattering_talks() -> Iterator[Example]:
+    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
+        yield from _mattering_talk(talks.talk_of(name))
+
+
+def _mattering_talk(talk: Json) -> Iterator[Example]:
+    core = {fact["id"] for fact in talk["facts"] if fact["core"]}
+    for session in talk["sessions"]:
+        before = ""
+        for turn in session["turns"]:
+            sentences = turn.get("sentences", ()) if turn["role"] == "user" else ()
+            for sentence in sentences:
+                if not sentence["facts"] or core.intersection(sentence["facts"]):
+                    matters = {"matters": bool(sentence["facts"])}
+                    yield Example("matters", (sentence["text"], before[-BEFORE:]), matters)
+                before = f"{before} {sentence['text']}"
+            if not sentences:
+                before = turn["content"]
 
 
 def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
@@ -193,10 +276,10 @@ def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator
         corrects = pair["kind"] == "correction"
         values = (pair["wrong"], pair["right"]) if corrects else None
         texts = pair["statement"], pair["reply"], pair["correction"]
-        yield from [Example("slips", texts, corrects, values)] * ROUNDS
+        yield from [Example("slips", texts, {"slips": corrects}, values)] * ROUNDS
         if number % BESIDE == 0:
             other = draw.choice([shown for shown in pairs if shown["lang"] == pair["lang"] and shown is not pair])
-            yield Example("slips", (other["statement"], pair["reply"], pair["correction"]), holds=False)
+            yield Example("slips", (other["statement"], pair["reply"], pair["correction"]), {"slips": False})
 
 
 def _lines(file: Path) -> list[Json]:

@@ -90,7 +90,7 @@ def unframed(text: str) -> str:
 
 
 def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
-    """Return all statements about a person; None if the request names nobody who was spoken of, or nobody else spoke."""
+    """Return all statements about a person; None if the request names nobody, or itself where nobody else spoke."""
     if request.about_self and talk.alone:
         return None
     names = asker.names if request.about_self else _people(request, talk)

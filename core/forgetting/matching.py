@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,8 @@ Floats = NDArray[np.float32]
 Cosines = Callable[[Sequence[str], Sequence[str]], Floats]
 """Returns the cosines of each of some texts with each of others."""
 
-
-class Judge(Protocol):
-    """The trained model that reads what a request means."""
-
-    def meant(self, request: str, statements: Sequence[str], /) -> Floats:
-        """Return the log-odds that a request means each statement."""
-
-    def several(self, request: str, /) -> float:
-        """Return the log-odds that a request means more than one statement."""
-
+Meant = Callable[[str, Sequence[str]], Floats]
+"""Returns the log-odds that a request means each statement."""
 
 READ: Final = 64
 """Statements, those nearest to the request, of which it is asked whether they are meant."""
@@ -53,14 +45,14 @@ SHARED: Final = 1.5
 AGE: Final = 2.0
 """Log-odds for what was, and against what is new, where the request speaks of something old."""
 
-ALSO: Final = 0.0
-"""Log-odds from which others are meant with the best, where a request means several."""
+OTHER_CODE: Final = 1.0
+"""Log-odds against a code or number that is described by other words: the library's card, not the bank's."""
 
-TOGETHER: Final = 2.0
-"""Distance from the best log-odds within which they are."""
+TOGETHER: Final = 0.2
+"""Distance from the best log-odds within which others are meant with it."""
 
-DOUBT: Final = 0.3
-"""Distance from the best log-odds within which any other leaves it unclear, where a request means only one."""
+DOUBT: Final = 0.5
+"""Distance from the best log-odds within which any other leaves it unclear which statement is meant."""
 
 LIKELY: Final = -4.0
 """Log-odds from which the likeliest statement is held for approval."""
@@ -181,18 +173,18 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def by_meaning(
-    request: ForgetRequest, asking: Turn, turns: Sequence[Turn], cosines: Cosines, judge: Judge | None
+    request: ForgetRequest, asking: Turn, turns: Sequence[Turn], cosines: Cosines, meant: Meant | None
 ) -> Found:
     """Return what a request means by description; no transaction may be open.
 
-    `judge`: the trained model; without it the nearest statement is held for approval.
+    `meant`: the trained model; without it the nearest statement is held for approval.
     """
     if request.values_only:
         return Found(request.scope, {})
     talk = Talk([turn for turn in turns if turn.key != asking.key])
     named = described.descriptions(request)
     passages = described.candidates(named, request, talk)
-    if judge is None:
+    if meant is None:
         passages = [passage for passage in passages if not _is_other_code(named, passage)]
     if not passages:
         return Found(request.scope, {})
@@ -200,10 +192,10 @@ def by_meaning(
     near = cosines([request.heard, *(description.text for description in named)], statements).max(axis=0)
     nearest = [statements[at] for at in np.argsort(-near)[:READ]]
     texts, sure = {nearest[0]}, False
-    if judge is not None:
+    if meant is not None:
         by_text = {passage.span.text: passage for passage in passages}
         wording = np.array([_wording(named, by_text[statement]) for statement in nearest])
-        chosen, sure = choose(judge.meant(request.heard, nearest) + wording, judge.several(request.heard))
+        chosen, sure = choose(meant(request.heard, nearest) + wording)
         texts = {nearest[at] for at in chosen}
     hits = [passage for passage in passages if passage.span.text in texts]
     if not hits:
@@ -230,21 +222,15 @@ def _without_newest(hits: Sequence[Passage]) -> list[Passage]:
 def _wording(named: Sequence[Description], passage: Passage) -> float:
     """Return what the words of a request say for a statement, beside the trained model, in log-odds."""
     shared = max((described.shared_words(one, passage) for one in named), default=0.0)
-    return SHARED * shared + AGE * sum(described.age_score(one, passage) for one in named)
+    age = sum(described.age_score(one, passage) for one in named)
+    return SHARED * shared + AGE * age - OTHER_CODE * _is_other_code(named, passage)
 
 
-def choose(log_odds: Floats, several: float) -> tuple[list[int], bool]:
-    """Return the statements that are meant, and whether that is certain.
-
-    `several`: the log-odds that the request means more than one; otherwise any other that is nearly as likely as the
-    best leaves it unclear.
-    """
-    best = float(log_odds.max())
-    if several >= 0:
-        meant = np.flatnonzero(log_odds >= max(ALSO, best - TOGETHER)).tolist()
-    else:
-        meant = [int(log_odds.argmax())] if np.sum(log_odds >= best - DOUBT) == 1 else []
-    if meant and best >= MEANT:
+def choose(log_odds: Floats) -> tuple[list[int], bool]:
+    """Return the statements that are meant, and whether that is certain: no other one is nearly as likely."""
+    best = log_odds.max()
+    meant = np.flatnonzero(log_odds >= max(MEANT, best - TOGETHER)).tolist()
+    if meant and not np.any((log_odds < best - TOGETHER) & (log_odds >= best - DOUBT)):
         return meant, True
     likely = [int(at) for at in np.argsort(-log_odds) if log_odds[at] >= max(LIKELY, best - CLOSE)]
     return likely[:LOOSE], False

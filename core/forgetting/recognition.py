@@ -30,8 +30,8 @@ SURE: Final = 4.0
 LIKELY: Final = 2.5
 """Log-odds from which a message may ask, so that what it means is held for approval."""
 
-AGREED: Final = 2.5
-"""Log-odds by words from which a sentence asks if the model is as sure of it, whatever stands around it."""
+WORDS_COUNT: Final = 0.3
+"""Weight of the log-odds by words beside those of the model."""
 
 PLAIN: Final = 3.5
 """Log-odds by words from which a message may ask, whatever the model says."""
@@ -94,10 +94,10 @@ def _read(message: str, spans: Sequence[Span], logits: Mapping[Window, float], a
     own = asks([window.text for window in logits]).tolist()
     best = max(range(len(own)), key=own.__getitem__)
     words = list(logits.values())[best]
-    mean = (own[best] + float(asks([stretch(message, spans, list(logits)[best])])[0])) / 2
-    is_sure = mean >= SURE or (own[best] >= SURE and words >= AGREED)
-    is_likely = mean >= LIKELY or (own[best] >= LIKELY and words >= SURE_BY_WORDS) or max(logits.values()) >= PLAIN
-    return _recognised(logits, own, is_sure) if is_sure or is_likely else None
+    whole = float(asks([stretch(message, spans, list(logits)[best])])[0])
+    score = (own[best] + whole) / 2 + WORDS_COUNT * words
+    is_likely = score >= LIKELY or max(logits.values()) >= PLAIN
+    return _recognised(logits, own, score >= SURE) if is_likely else None
 
 
 def _recognised(windows: Iterable[Window], log_odds: Sequence[float], is_sure: bool) -> Recognised:

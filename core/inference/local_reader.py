@@ -21,9 +21,6 @@ ASKS: Final = "asks"
 MEANT: Final = "meant"
 """Head: the first text, a request to forget, means the second one."""
 
-SEVERAL: Final = "several"
-"""Head: the text, a request to forget, means more than one statement."""
-
 
 class LocalReader:
     """A model that judges texts; loaded on first use, freed when idle, and safe to share between threads."""
@@ -39,10 +36,6 @@ class LocalReader:
     def meant(self, request: str, statements: Sequence[str]) -> Floats:
         """Return the log-odds that a request to forget means each statement. Raises as `asks` does."""
         return self._log_odds(MEANT, [(request, statement) for statement in statements])
-
-    def several(self, request: str) -> float:
-        """Return the log-odds that a request to forget means more than one statement. Raises as `asks` does."""
-        return float(self._log_odds(SEVERAL, [(request,)])[0])
 
     def _log_odds(self, head: str, texts: Sequence[tuple[str, ...]]) -> Floats:
         if not texts:

@@ -118,7 +118,8 @@ def _by_meaning(embedder: Embedder, reader: LocalReader | None, asked: Request) 
         return rows
 
     scene = asked.scene
-    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines, reader))
+    meant = reader.meant if reader else None
+    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines, meant))
 
 
 def _suggested(tools: Tools, job: Job, asked: Request) -> Request:

@@ -17,7 +17,7 @@ def meant(memories: list[str], message: str) -> tuple[ForgetScope | None, list[s
         return None, []
     found = matching.find(request, asking, turns)
     if found.is_empty:
-        found = matching.by_meaning(request, asking, turns, cosines, reader())
+        found = matching.by_meaning(request, asking, turns, cosines, reader().meant)
     return found.scope, [turn.text for turn in turns if turn.key in found.places]
 
 

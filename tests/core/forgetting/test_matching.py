@@ -43,7 +43,7 @@ def found_in(turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> Found
         return matching.NOTHING
     found = matching.find(request, turns[-1], turns, may_ask)
     return (
-        matching.by_meaning(request, turns[-1], turns, cosines, reader())
+        matching.by_meaning(request, turns[-1], turns, cosines, reader().meant)
         if found.is_empty and not found.refused
         else found
     )

@@ -70,7 +70,7 @@ def test_commands_about_other_things_do_not_ask(message: str) -> None:
         "I forgot what I told you about my trip.",
         "Forget it, let's order pizza.",
         "Don't keep me waiting.",
-        pytest.param("I told you I don't want onions. Remove them.", marks=ERRS),
+        "I told you I don't want onions. Remove them.",
         pytest.param("I told you the draft was too long. Delete it.", marks=ERRS),
         "Write a message to Tom: please forget what I told you about the money.",
         'She said: "Forget everything I told you."',
