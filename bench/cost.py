@@ -7,8 +7,8 @@ docstring says.
 
 from __future__ import annotations
 
+import argparse
 import random
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from time import perf_counter
@@ -25,7 +25,9 @@ TIME = "2026-11-21T10:00:00.123456Z"
 
 def main() -> None:
     """Prints a row a case, the dearest unit last."""
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else EVENT_BYTES
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("size", nargs="?", type=int, default=EVENT_BYTES, help="bytes of the event")
+    size = parser.parse_args().size
     print(f"{'case':44} {'units':>11} {'us':>11} {'us/unit':>8}")
     worst = 0.0
     for name, leaves, payload in cases(size):

@@ -8,6 +8,7 @@ Operators of the domain `com.microsoft` are documented in onnxruntime's `docs/Co
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -163,7 +164,9 @@ def _external(name: str, of: tuple[int, list[int]]) -> Any:
 
 def main() -> None:
     """Write the files, or compare them with `--check`; the mean is made with the graph."""
-    check = "--check" in sys.argv
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the files, and write nothing")
+    check = parser.parse_args().check
     for drawing in DRAWINGS:
         path, drawn = FOLDER / f"{drawing.name}.onnx", graph(drawing)
         if not check:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Annotated, Final
 
@@ -13,6 +12,7 @@ from api.cli.watching import WantedStack
 from api.stack.supervisor import Child
 from api.stack.up import METRICS_FOLDER, ListenAddress
 from api.terminal import err
+from core import interpreter
 from core.config import Settings
 from core.settings import faults, user_folder
 
@@ -72,7 +72,7 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
 
 
 def _children(settings: Settings, *, small: bool) -> list[Child]:
-    serve, workers = [sys.executable, "-m", "api.cli.serve"], [sys.executable, "-m", "workers"]
+    serve, workers = interpreter.module("api.cli.serve"), interpreter.module("workers")
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
     if "embedding_at_start" not in settings.model_fields_set:
         serving["IMPRINT_EMBEDDING_AT_START"] = "false"

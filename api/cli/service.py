@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import closing
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from api.cli import ids, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_items, show_json
 from api.cli.tables import Column
 from api.terminal import err, out
-from core import deferred
+from core import deferred, interpreter
 from core.config import Settings
 from core.errors import Misconfigured
 from core.inference import local_embedder
@@ -172,4 +171,5 @@ def _key_row(key: ApiKey) -> list[str]:
 
 def _become(*words: str) -> None:
     """Replace this process: the workers are a program of their own, which the API does not import."""
-    os.execv(sys.executable, [sys.executable, "-m", "workers", *words])  # noqa: S606
+    command = interpreter.module("workers", *words)
+    os.execv(command[0], command)  # noqa: S606

@@ -1,7 +1,7 @@
 """The process of `imprint up` once the settings are read: a program with little in memory, which watches the others.
 
-`python -m api.cli.watching DESCRIPTOR up` reads from a file descriptor what to run. `imprint up` replaces itself by it:
-the process and its id stay, the libraries for commands and settings do not.
+Run as `api.cli.watching DESCRIPTOR up`, it reads from a file descriptor what to run. `imprint up` replaces itself by
+it: the process and its id stay, the libraries for commands and settings do not.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from api.stack import forking, launch
 from api.stack.supervisor import Child
 from api.stack.up import ListenAddress, RunProcess
 from api.stack.up import up as run_stack
+from core import interpreter
 
 NAME: Final = "imprint"
 """Name of the process in lists of processes."""
@@ -64,8 +65,8 @@ class WantedStack:
         os.write(theirs, json.dumps(asdict(self)).encode())  # It fits: what is long, the environment, stays.
         os.close(theirs)
         os.set_inheritable(ours, True)
-        words = [sys.executable, "-m", "api.cli.watching", str(ours), "up"]
-        os.execv(sys.executable, words)  # noqa: S606 - this program needs no shell
+        words = interpreter.module("api.cli.watching", str(ours), "up")
+        os.execv(words[0], words)  # noqa: S606 - this program needs no shell
 
     @classmethod
     def read(cls, descriptor: int) -> Self:
@@ -82,7 +83,7 @@ def _prepare(env: Mapping[str, str], run: RunProcess) -> Mapping[str, str]:
     file = Path(env["IMPRINT_HOME"]) / "run" / "roles.json"
     file.unlink(missing_ok=True)
     try:
-        run(Child("prepare", [sys.executable, "-m", "api.cli.preparation", str(file)]), env)
+        run(Child("prepare", interpreter.module("api.cli.preparation", str(file))), env)
         urls = json.loads(file.read_text())
     finally:
         file.unlink(missing_ok=True)

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from core import interpreter
+
 VARIABLE: Final = "STACK_FORK_SERVER"
-"""Environment variable with the pid of the server that has begun, and the file descriptor to ask it by."""
+"""Environment variable: pid of the server that has begun, file descriptors to ask it by and to read its words from."""
 
 
 def begin(modules: Sequence[str], env: Mapping[str, str]) -> None:
@@ -23,9 +25,16 @@ def begin(modules: Sequence[str], env: Mapping[str, str]) -> None:
     if sys.platform != "linux":
         return
     ours, theirs = socket.socketpair()
-    with theirs:
-        words = [sys.executable, "-m", "api.stack.fork_server", "--ahead", str(os.getpid()), *modules]
-        control = [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0)]
-        pid = os.posix_spawn(sys.executable, words, {**os.environ, **env}, file_actions=control)
-    ours.set_inheritable(True)
-    os.environ[VARIABLE] = f"{pid}:{ours.detach()}"
+    words, written = os.pipe()
+    for end in (words, written):
+        os.set_blocking(end, False)  # Nobody may read: what does not fit is lost.
+    command = interpreter.module("api.stack.fork_server", "--ahead", str(os.getpid()), *modules)
+    ends = ((theirs.fileno(), 0), (written, 1), (written, 2))
+    actions = [(os.POSIX_SPAWN_DUP2, end, number) for end, number in ends]
+    pid = os.posix_spawn(command[0], command, {**os.environ, **env}, file_actions=actions)
+    theirs.close()
+    os.close(written)
+    control = ours.detach()
+    for end in (control, words):
+        os.set_inheritable(end, True)
+    os.environ[VARIABLE] = f"{pid}:{control}:{words}"

@@ -49,6 +49,10 @@ class External:
         """Return no status: this stack does not stop an external server."""
         return "external"
 
+    def last_lines(self) -> list[str]:
+        """Return no lines: its log is its operators'."""
+        return []
+
     def _try_database(self) -> None:
         try:
             psycopg.connect(self.url, connect_timeout=CONNECT_LIMIT_S).close()

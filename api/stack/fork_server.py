@@ -1,6 +1,6 @@
 """Fork server: imports modules once, then forks a process for each request; all of them share its memory.
 
-`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW,
+Run as `api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW,
 EARLY or LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to
 run, with its environment: no password of one process is ever in the memory of another. The process answers with its
 pid, and the server with its wait status when it has ended.
@@ -31,6 +31,7 @@ from typing import Any, Final, NoReturn
 
 from api.stack import launch
 from api.stack.fork_marks import HOME, MARK
+from core import interpreter
 
 CONTROL: Final = 0
 """File descriptor of the socket on which requests come."""
@@ -141,7 +142,8 @@ class _Server:
             channel.set_inheritable(True)
         children = ",".join(f"{pid}:{channel.fileno()}" for pid, channel in self._channels.items())
         words = ["--rest", str(self._rest_s), "--children", children, *self._modules]
-        os.execv(sys.executable, [sys.executable, "-m", "api.stack.fork_server", *words])  # noqa: S606 - no shell
+        command = interpreter.module("api.stack.fork_server", *words)
+        os.execv(command[0], command)  # noqa: S606 - no shell
 
 
 def main(arguments: list[str]) -> None:

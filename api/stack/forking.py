@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import platform
@@ -10,7 +11,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,19 +18,22 @@ from typing import Final
 
 from api.stack import ahead, process
 from api.stack.fork_server import LATER
-from api.stack.process import Process
-from core.errors import Misconfigured
+from api.stack.process import NotStarted, Process
+from core import interpreter
 
 FORK_LIMIT_S: Final = 60.0
 """A request waits for the import that is under way."""
+
+END_LIMIT_S: Final = 1.0
+"""A server that has closed its socket ends within that time."""
 
 
 class Begun:
     """A server that began before its home was known (`ahead.begin`), as a handle like `subprocess.Popen`."""
 
-    def __init__(self, pid: int, control: socket.socket) -> None:
-        """`control`: the socket by which it is asked."""
-        self.pid, self.control = pid, control
+    def __init__(self, pid: int, control: socket.socket, words: io.FileIO) -> None:
+        """`control`: the socket by which it is asked; `words`: what it writes before it has a log, not waited for."""
+        self.pid, self.control, self._words = pid, control, words
         self._code: int | None = None
 
     def poll(self) -> int | None:
@@ -54,9 +57,14 @@ class Begun:
         if self.poll() is None:
             os.kill(self.pid, sig)
 
+    def take_words(self) -> bytes:
+        """Return what it has written, once, before it had a log."""
+        return b"" if self._words.closed else self._words.read() or b""
+
     def close(self) -> None:
         """Close the socket: the server ends. May be repeated."""
         self.control.close()
+        self._words.close()
 
 
 def begun() -> Begun | None:
@@ -64,9 +72,10 @@ def begun() -> Begun | None:
     told = os.environ.pop(ahead.VARIABLE, "")
     if not told:
         return None
-    pid, _, control = told.partition(":")
-    os.set_inheritable(int(control), False)
-    return Begun(int(pid), socket.socket(fileno=int(control)))
+    pid, control, words = map(int, told.split(":"))
+    for end in (control, words):
+        os.set_inheritable(end, False)
+    return Begun(pid, socket.socket(fileno=control), io.FileIO(words))
 
 
 class ForkServer:
@@ -88,6 +97,7 @@ class ForkServer:
         `first`: a server that has begun with these modules, and is used for the first start.
         """
         self._home, self._modules, self._env, self._rest_s, self._first = home, modules, env, rest_s, first
+        self._adopted: Begun | None = None
         self._process: Process | None = None
         self._control: socket.socket | None = None
 
@@ -109,7 +119,7 @@ class ForkServer:
         if first and self._adopt(first):
             return
         rest = [] if self._rest_s is None else ["--rest", str(self._rest_s)]
-        command = [sys.executable, "-m", "api.stack.fork_server", *rest, *self._modules]
+        command = interpreter.module("api.stack.fork_server", *rest, *self._modules)
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = process.spawn(self._home, self.name, command, self._env, stdin=theirs)
@@ -118,6 +128,7 @@ class ForkServer:
         """Give a server that has begun its home; return False if it has ended."""
         with process.open_log(self._home, self.name) as log:
             log_start = log.tell()
+        self._adopted = first
         home = {
             "rest_s": self._rest_s,
             "log": str(process.log_file(self._home, self.name)),
@@ -126,19 +137,35 @@ class ForkServer:
         }
         ours, theirs = socket.socketpair()
         with ours, theirs, contextlib.suppress(OSError):
+            ours.settimeout(FORK_LIMIT_S)
             socket.send_fds(first.control, [LATER], [theirs.fileno()])
             ours.sendall(json.dumps(home).encode())
             process.write_pid(self._home, self.name, first.pid)
             self._control, self._process = first.control, Process(self._home, self.name, first, log_start)
             return True
-        first.close()
+        self._let_go()
         return False
+
+    def _let_go(self) -> None:
+        """Be done with a server that began ahead."""
+        if self._adopted:
+            self._keep_words()
+            self._adopted.close()
+            self._adopted = None
+
+    def _keep_words(self) -> None:
+        """Write to the log what the server has written before it had one."""
+        said = self._adopted.take_words() if self._adopted else b""
+        if said:
+            with process.open_log(self._home, self.name) as log:
+                log.write(said)
 
     def stop(self, grace_s: float) -> None:
         """End it: SIGTERM, and SIGKILL after `grace_s` seconds. On its death its processes are told to end."""
         if self._control:
             self._control.close()
             self._control = None
+        self._let_go()
         if self._process:
             self._process.end(signal.SIGTERM, grace_s)
             self._process = None
@@ -149,7 +176,13 @@ class ForkServer:
 
     def exit(self) -> str:
         """Return the exit status, with the last line of its log if there is one."""
+        self._keep_words()
         return process.farewell_of(self._process)
+
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its log."""
+        self._keep_words()
+        return self._process.last_lines() if self._process else []
 
     def spawn(self, name: str, words: Sequence[str], env: Mapping[str, str], when: bytes = LATER) -> Process:
         """Fork a process that runs a module with arguments (`words`), logging and locking as `process.spawn` does.
@@ -157,10 +190,10 @@ class ForkServer:
         `when`: NOW and EARLY do not wait until everything is imported.
 
         Raises:
-            Misconfigured: the server is not there, or the process could not begin.
+            NotStarted: the server is not there or does not answer, or the process could not begin.
         """
         if self._control is None or not self.alive():
-            raise Misconfigured(f"{name} waits for the fork server")
+            raise self._ended(name)
         with process.open_log(self._home, name) as log:
             log_start = log.tell()
         request = {
@@ -177,28 +210,67 @@ class ForkServer:
                 socket.send_fds(self._control, [when], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                raise Misconfigured(f"{name} waits for the fork server") from error
-        forked = Forked(ours, json.dumps(request).encode())
+                raise self._ended(name) from error
+        forked = self._forked(name, ours, json.dumps(request).encode(), log_start)
         process.write_pid(self._home, name, forked.pid)
         return Process(self._home, name, forked, log_start)
+
+    def _forked(self, name: str, channel: socket.socket, request: bytes, log_start: int) -> Forked:
+        try:
+            return Forked(channel, request)
+        except TimeoutError as error:
+            said = f" ({lines[-1]})" if (lines := self.last_lines()) else ""
+            raise self._waits(name, f"has not answered for {FORK_LIMIT_S:g} s{said}") from error
+        except EOFError as error:
+            raise self._ended(name) from error
+        except ChildProcessError as error:
+            lines = process.written(self._home, name, log_start)
+            said = f"{error}: {process.telling(lines)}" if lines else str(error)
+            log = process.log_file(self._home, name)
+            raise NotStarted(f"{name} ended before it began ({said}); see {log}.", lines) from error
+
+    def _ended(self, name: str) -> NotStarted:
+        """Return what to say where a process cannot be forked, because the server has ended."""
+        if self._process:
+            self._process.wait(END_LIMIT_S)
+        return self._waits(name, f"has ended ({self.exit()})")
+
+    def _waits(self, name: str, why: str) -> NotStarted:
+        lines = self.last_lines()
+        return NotStarted(f"{name} waits for the fork server, which {why}; see {self.where}.", lines)
 
 
 class Forked:
     """A process that the server has forked, as a handle like `subprocess.Popen`."""
 
     def __init__(self, channel: socket.socket, request: bytes) -> None:
-        """Send the request and wait for the pid. Misconfigured: there is none."""
+        """Send the request and wait for the pid.
+
+        Raises:
+            TimeoutError: the server does not answer.
+            EOFError: it has ended.
+            ChildProcessError: the process has ended before it began; how.
+        """
         self._channel = channel
         self._code: int | None = None
         channel.settimeout(FORK_LIMIT_S)
-        with contextlib.suppress(OSError):
-            channel.sendall(request)
-            channel.shutdown(socket.SHUT_WR)
-        word, number = self._read() or ("status", 0)
-        if word != "pid":
+        try:
+            self.pid = self._begin(request)
+        except BaseException:
             channel.close()
-            raise Misconfigured(f"the process ended before it began (wait status {number})")
-        self.pid = number
+            raise
+
+    def _begin(self, request: bytes) -> int:
+        with contextlib.suppress(ConnectionError):
+            self._channel.sendall(request)
+            self._channel.shutdown(socket.SHUT_WR)
+        told = self._read()
+        if told is None:
+            raise EOFError
+        word, number = told
+        if word != "pid":
+            raise ChildProcessError(process.ending(os.waitstatus_to_exitcode(number)))
+        return number
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
@@ -228,7 +300,7 @@ class Forked:
     def _read(self) -> tuple[str, int] | None:
         """Read one line byte by byte: the next one may lie behind it already."""
         line = b""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(ConnectionError):
             while not line.endswith(b"\n"):
                 if not (byte := self._channel.recv(1)):
                     return None

@@ -6,15 +6,15 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Final
 
 from api.stack import host, process, run_files
-from api.stack.process import OsAccount, Process
+from api.stack.process import NotStarted, OsAccount, Process
 from api.stack.run_files import LOOPBACK
-from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S, LocalServer
+from api.stack.servers import CONNECT_LIMIT_S, START_LIMIT_S, STOP_GRACE_S, LocalServer
+from core import interpreter
 from core.errors import Misconfigured
 
 OWNER = "imprint_owner"
@@ -151,22 +151,15 @@ class Postgres(LocalServer):
             "password": self._password(OWNER),
             "database": DATABASE,
         }
-        done = subprocess.run(
-            [sys.executable, "-m", "api.stack.furnishing"],
-            env=dict(host.server_env()),
-            input=json.dumps(asked),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = _run_furnishing(json.dumps(asked))
         if done.returncode == EXIT_REFUSED:
             raise Misconfigured(
                 f"wrong password: {self.home / 'secrets.json'} does not open the data in {self.data}. "
                 "Put back the file that belongs to it, or move the data away to start over."
             )
         if done.returncode:
-            said = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
-            raise Misconfigured(f"PostgreSQL could not be furnished: {said[-1]}")
+            said, how = done.stderr.strip().splitlines(), process.ending(done.returncode)
+            raise NotStarted(f"PostgreSQL could not be furnished ({': '.join([how, *said[-1:]])}).", said)
 
     def _settings(self) -> list[str]:
         """Return the settings as arguments, so that a new version applies its own to existing data."""
@@ -195,6 +188,21 @@ class Postgres(LocalServer):
 
     def _url(self, role: str, database: str) -> str:
         return f"postgresql://{role}:{self._password(role)}@{LOOPBACK}:{self.port}/{database}"
+
+
+def _run_furnishing(asked: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(  # noqa: S603 - the command is ours and goes through no shell
+            interpreter.module("api.stack.furnishing"),
+            env=dict(host.server_env()),
+            input=asked,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=START_LIMIT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Misconfigured(f"PostgreSQL could not be furnished within {START_LIMIT_S:.0f} s.") from error
 
 
 def _discard_stale_postmaster_pid(data: Path) -> None:

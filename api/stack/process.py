@@ -13,7 +13,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from api.stack import launch
+from core import interpreter
 from core.errors import Misconfigured
 
 LOG_BYTES_KEPT = 10 * 1024 * 1024
@@ -28,7 +28,17 @@ POLL_S = 0.02
 KILL_WAIT_S = 3.0
 RECLAIM_GRACE_S = 3.0  # what is reclaimed was told to end when its parent died
 LAST_WORDS_BYTES = 8192
+LAST_LINES = 5
 FATAL_WORDS = ("FATAL", "PANIC", "No space left", "rror:")
+
+
+class NotStarted(Misconfigured):
+    """A process of the stack does not start."""
+
+    def __init__(self, detail: str, lines: Sequence[str] = ()) -> None:
+        """`lines`: what it wrote; where there are several, `lines` are the last, and a single one is in the detail."""
+        super().__init__(detail)
+        self.lines = list(lines[-LAST_LINES:]) if len(lines) > 1 else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +86,29 @@ class Process:
     def exit(self) -> str:
         """Return the exit status for people: `exit 3` or `SIGKILL`."""
         code = self._popen.poll()
-        if code is None:
-            return "running"
-        return signal.Signals(-code).name if code < 0 else f"exit {code}"
+        return "running" if code is None else ending(code)
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until it has ended, and at most so many seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(limit_s)
 
     def last_words(self) -> str:
         """Return the log line that best explains why it ended: the last fatal one, else the last."""
-        with log_file(self.home, self.name).open("rb") as log:
-            log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
-            lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-        fatal = [line for line in lines if any(word in line for word in FATAL_WORDS)]
-        return (fatal or lines or [f"{self.exit()}, without a word"])[-1]
+        lines = self._written()
+        return telling(lines) if lines else f"{self.exit()}, without a word"
+
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its log."""
+        return self._written()[-LAST_LINES:]
+
+    def not_started(self) -> NotStarted:
+        """Return what to say of it if it has ended while the stack starts."""
+        log = log_file(self.home, self.name)
+        return NotStarted(f"{self.name} does not start ({farewell_of(self)}); see {log}.", self.last_lines())
+
+    def _written(self) -> list[str]:
+        return written(self.home, self.name, self._log_start)
 
     def end(self, farewell: signal.Signals, grace_s: float) -> None:
         """Send `farewell`, wait at most `grace_s` seconds, then kill the whole group."""
@@ -106,6 +128,25 @@ def farewell_of(ended: Process | None) -> str:
         return "stopped"
     how = ended.exit()
     return f"{how}: {ended.last_words()}" if how.startswith("exit") else how
+
+
+def written(home: Path, name: str, start: int) -> list[str]:
+    """Return the last lines that are in a log behind a place, without empty ones."""
+    with log_file(home, name).open("rb") as log:
+        log.seek(max(start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+        lines = log.read().decode(errors="replace").splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def telling(lines: Sequence[str]) -> str:
+    """Return the line that explains most: the last fatal one, else the last."""
+    fatal = [line for line in lines if any(word in line for word in FATAL_WORDS)]
+    return (fatal or lines)[-1]
+
+
+def ending(code: int) -> str:
+    """Return an exit code for people: `exit 3`, or `SIGKILL` for -9."""
+    return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
 
 def furnish_home(home: Path) -> None:
@@ -218,7 +259,7 @@ def reason(error: OSError) -> str:
 
 
 def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccount | None) -> list[str]:
-    launcher = [sys.executable, "-I", "-S", str(launch.__file__), "--lock", str(lock_file(home, name))]
+    launcher = interpreter.script(str(launch.__file__), "--lock", str(lock_file(home, name)))
     launcher += ["--parent", str(os.getpid()), "--farewell", str(int(farewell))]
     if account is not None:
         launcher += ["--uid", str(account.uid), "--gid", str(account.gid)]

@@ -40,6 +40,9 @@ class Server(Protocol):
     def exit(self) -> str:
         """Return the exit status for people."""
 
+    def last_lines(self) -> list[str]:
+        """Return the last lines that it wrote; none where it is not ours."""
+
     @property
     def url(self) -> str:
         """The URL returned by `start`."""
@@ -86,6 +89,10 @@ class LocalServer:
         """Return the exit status."""
         return self._process.exit() if self._process else "stopped"
 
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its log."""
+        return self._process.last_lines() if self._process else []
+
     def _listen(self) -> None:
         """Launch it and wait until it answers; a first start uses another port if the chosen one is taken."""
         tries = 1 if self.port else PORT_TRIES
@@ -96,7 +103,7 @@ class LocalServer:
                 return
             words = self._process.last_words()
             if self.port_taken not in words or not left:
-                raise Misconfigured(f"{self.name} does not start: {words}")
+                raise self._process.not_started()
             self.port = 0
 
     def _wait_for_answer(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,6 +15,7 @@ from api.stack import process
 from api.stack.fork_server import EARLY, LATER, NOW
 from api.stack.forking import ForkServer
 from api.stack.process import Process
+from core import interpreter
 from core.errors import ImprintError, Misconfigured
 
 FIRST_DELAY_S = 0.2
@@ -62,6 +62,9 @@ class Member(Protocol):
     def exit(self) -> str:
         """Return the exit status for people."""
 
+    def last_lines(self) -> list[str]:
+        """Return the last lines that it wrote; none where it is not ours."""
+
     @property
     def pid(self) -> int | None:
         """Its process id, None where it is not ours."""
@@ -75,9 +78,9 @@ class ChildProcess:
     """A child as a member: started from its command line, logging to `log/<name>.log`."""
 
     def __init__(self, home: Path, child: Child, env: Mapping[str, str], forks: ForkServer | None = None) -> None:
-        """`forks` starts it, if there is a fork server and the child is a module (`python -m`)."""
+        """`forks` starts it, if there is a fork server and the child is a module (`interpreter.module`)."""
         self.name = child.name
-        self._forks = forks if list(child.argv[:2]) == [sys.executable, "-m"] else None
+        self._forks, self._words = forks, interpreter.module_words(child.argv)
         self._home = home
         self._argv = child.argv
         self._when = EARLY if child.early else LATER
@@ -98,19 +101,19 @@ class ChildProcess:
         """Start it, after ending what a dead one of the same name left behind; `when`: as `ForkServer.spawn` says."""
         self.stop(0.0)
         process.reclaim(self._home, self.name)
-        if self._forks:
-            self._process = self._forks.spawn(self.name, self._argv[2:], self._env, when or self._when)
+        if self._forks and self._words:
+            self._process = self._forks.spawn(self.name, self._words, self._env, when or self._when)
         else:
             self._process = process.spawn(self._home, self.name, self._argv, self._env)
 
     def run(self) -> None:
-        """Run it to its end. Misconfigured, with its last words: it failed."""
+        """Run it to its end. Misconfigured: it failed; with the line that it wrote for a person, if it did."""
         self.start(NOW)
         try:
             while self.alive():
                 time.sleep(process.POLL_S)
             if self._process and self._process.exit() != "exit 0":
-                raise Misconfigured(self._process.last_words())
+                raise _failure(self._process)
         finally:
             self.stop(0.0)
 
@@ -127,6 +130,10 @@ class ChildProcess:
     def exit(self) -> str:
         """Return the exit status, with the last line of its log if there is one."""
         return process.farewell_of(self._process)
+
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its log."""
+        return self._process.last_lines() if self._process else []
 
 
 @dataclass(slots=True)
@@ -216,6 +223,12 @@ class Supervisor:
         self._say(f"{what}; starting it again in {entry.delay_s:g} s.")
         entry.due = now + entry.delay_s
         entry.delay_s = min(entry.delay_s * 2, LONGEST_DELAY_S)
+
+
+def _failure(ended: Process) -> Misconfigured:
+    """Return what to say of a process that failed: its only line is a sentence for people."""
+    told = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
+    return Misconfigured(ended.last_words()) if told else ended.not_started()
 
 
 def _stage(name: str) -> int:

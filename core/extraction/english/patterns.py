@@ -101,10 +101,18 @@ def slots(sentence: str) -> list[Slot]:
 
 def _values(pattern: Pattern, match: re.Match[str]) -> list[str]:
     """Return the captured value in its plain form, or the several that it lists."""
-    captured = match["v"].strip(" '\"")
+    captured = (match["v"] + _behind_title(match)).strip(" '\"")
     parts = _several(captured) if pattern.attribute in _ONE_OF_SEVERAL else [captured]
     values = [pattern.check(part) if pattern.check else part for part in parts]
     return [value for value in values if value] if values and values[0] else []
+
+
+def _behind_title(match: re.Match[str]) -> str:
+    """Return the rest of a name of which a pattern captured the title alone, for its full stop ends no sentence."""
+    if not _TITLE.search(match["v"]):
+        return ""
+    rest = _NAME_BEHIND.match(match.string, match.end("v"))
+    return rest.group() if rest else ""
 
 
 def _attribute(attribute: str, groups: dict[str, str | None], value: str) -> str:
@@ -133,6 +141,8 @@ def _several(value: str) -> list[str]:
     return members
 
 
+_TITLE = lazy_regex(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Mt)$")
+_NAME_BEHIND = lazy_regex(r"\.(?: [A-Z][\w'’-]{0,40}){1,3}")
 _PREPOSITION = lazy_regex(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
 _NO_MEMBER = frozenset(
     "i it they he she we my the a so then am have has would can that this you is are was there even "

@@ -15,6 +15,7 @@ import pytest
 from api.stack import ahead, forking, process
 from api.stack.fork_marks import HOME
 from api.stack.forking import Begun, ForkServer
+from api.stack.process import NotStarted
 from api.stack.up import ListenAddress, RunProcess, up
 from tests.api.stack.running import wait_until
 
@@ -92,6 +93,24 @@ def test_where_the_server_that_began_ahead_has_ended_another_one_starts(tmp_path
         )
     finally:
         server.stop(2.0)
+
+
+def test_of_a_server_that_dies_before_it_has_a_log_the_last_lines_are_told(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    gate = "while not (pathlib.Path(__file__).parent / 'open').exists(): time.sleep(0.01)"
+    (tmp_path / "gated.py").write_text(f"import pathlib, time\n{gate}\nprint('it begins')\n1 / 0\n")
+    ahead.begin(["gated", HOME], {"PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"})
+    found = forking.begun()
+    assert found
+    server = ForkServer(tmp_path, ["gated", HOME], dict(os.environ), first=found)
+    server.start()
+    (tmp_path / "open").touch()
+    with pytest.raises(NotStarted, match=r"which has ended \(exit 1: ZeroDivisionError: division by zero\)") as told:
+        server.spawn("one", ["says"], {})
+    assert told.value.lines[-1] == "ZeroDivisionError: division by zero"
+    assert "it begins" in Path(server.where).read_text()
+    server.stop(0.0)
+    found.close()
 
 
 def has_ended(pid: int) -> bool:

@@ -14,7 +14,7 @@ from api.stack import forking, process
 from api.stack.fork_marks import MARK
 from api.stack.fork_server import EARLY, NOW
 from api.stack.forking import ForkServer
-from core.errors import Misconfigured
+from api.stack.process import NotStarted
 from tests.api.stack.running import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
@@ -84,7 +84,7 @@ def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server:
     wait_until(lambda: not server.alive())
     wait_until(lambda: not orphan.alive())
     wait_until(lambda: process.wait_released(server._home, "orphan", 0.1))
-    with pytest.raises(Misconfigured, match="orphan waits for the fork server"):
+    with pytest.raises(NotStarted, match=r"orphan waits for the fork server, which has ended \(SIGKILL\)"):
         spawn(server, "orphan", "stay")
     server.start()
     again = spawn(server, "orphan", "stay")
@@ -92,9 +92,45 @@ def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server:
     again.end(signal.SIGTERM, 2.0)
 
 
+def serving(tmp_path: Path, text: str) -> ForkServer:
+    """A server that has begun to import one module."""
+    process.furnish_home(tmp_path)
+    (tmp_path / "heavy.py").write_text(text)
+    made = ForkServer(tmp_path, ["heavy"], {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"})
+    made.start()
+    return made
+
+
+def test_of_a_server_that_dies_while_it_imports_the_exit_code_and_the_last_lines_are_told(tmp_path: Path) -> None:
+    server = serving(tmp_path, "print('it begins')\nraise SystemExit('FATAL: it lacks its library')")
+    with pytest.raises(NotStarted) as told:
+        spawn(server, "first", "stay")
+    ended = "first waits for the fork server, which has ended (exit 1: FATAL: it lacks its library)"
+    assert told.value.detail == f"{ended}; see {server.where}."
+    assert told.value.lines == ["it begins", "FATAL: it lacks its library"]
+    server.stop(0.0)
+
+
+def test_a_server_that_never_answers_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forking, "FORK_LIMIT_S", 0.5)
+    server = serving(tmp_path, "import time\nprint('it begins')\nprint('it waits')\ntime.sleep(600)")
+    try:
+        wait_until(lambda: "it waits" in log(tmp_path, server.name))
+        with pytest.raises(NotStarted) as told:
+            spawn(server, "first", "stay")
+        assert told.value.detail == (
+            f"first waits for the fork server, which has not answered for 0.5 s (it waits); see {server.where}."
+        )
+        assert told.value.lines == ["it begins", "it waits"]
+    finally:
+        server.stop(0.0)
+
+
 def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> None:
     held = spawn(server, "held", "stay")
-    with pytest.raises(Misconfigured, match="ended before it began"):
+    with pytest.raises(NotStarted, match=r"held ended before it began \(exit 75: FATAL: .* is held by"):
         spawn(server, "held", "stay")
     assert "is held by a process that still runs" in log(tmp_path, "held")
     assert held.alive()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from core.extraction.english import patterns
 from core.extraction.known_people import NOBODY, Acquaintance, AcquaintancesByUser
 from core.extraction.rule_extractor import statements_of_rules
 from core.language import identification
@@ -265,3 +266,15 @@ def test_what_is_given_up_is_denied_where_it_was_listed(before: str, after: str)
     listed, denied = talk(before)[0].structured, talk(after)[0].structured
     assert (listed["attribute"], listed["values"]) == (denied["attribute"], denied["values"])
     assert (listed["negated"], denied["negated"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("My dentist is Dr. Costa.", "Dr. Costa"),
+        ("My boss is Mr. Hale, he is strict.", "Mr. Hale"),
+        ("Our manager is Ms. Ines Prado and she is new.", "Ms. Ines Prado"),
+    ],
+)
+def test_the_full_stop_of_a_title_ends_no_name(sentence: str, value: str) -> None:
+    assert [slot.value for slot in patterns.slots(sentence)] == [value]

@@ -1,0 +1,95 @@
+"""A real stack where files lie about that are named like modules: none of them is imported, by whatever starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.ports import free_port
+from tests.readiness import wait_until_ready
+
+PROGRAM = Path(sys.executable).with_name("imprint")
+LIBRARIES = ("http", "queue", "json", "socket", "typing", "celery", "celeryconfig", "numpy", "httpx", "psycopg", "pip")
+OURS = ("core", "workers", "api", "rules")
+STARTUP = ("sitecustomize", "usercustomize")
+
+
+def lay(folder: Path, *names: str) -> Path:
+    """Files with these names, each of which tells that it was imported and hides what its name should be."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        text = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def imported(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.imported"))
+
+
+def environment(root: Path, home: Path) -> dict[str, str]:
+    """That of a command; PYTHONPATH is how the console script finds this tree, if another one is installed."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IMPRINT_", "PROMETHEUS_"))}
+    ports = {"IMPRINT_HTTP_PORT": str(free_port()), "IMPRINT_METRICS_PORT": "0"}
+    return kept | ports | {"IMPRINT_HOME": str(home), "IMPRINT_EMBEDDING": "hash", "PYTHONPATH": str(root)}
+
+
+@contextmanager
+def up(folder: Path, env: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """`imprint up` in a folder; it is ended."""
+    process = subprocess.Popen([PROGRAM, "up", "--quiet"], env=env, cwd=folder, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One home for all, so that its database is made once."""
+    return tmp_path_factory.mktemp("home").resolve()
+
+
+def test_a_stack_comes_up_among_files_named_like_modules_and_imports_none(
+    root: Path, home: Path, tmp_path: Path
+) -> None:
+    folder, env = lay(tmp_path / "project", *LIBRARIES, *OURS, *STARTUP), environment(root, home)
+    with up(folder, env) as process:
+        wait_until_ready(process, env["IMPRINT_HTTP_PORT"])
+    assert process.returncode == 0
+    assert imported(folder) == []
+
+
+@pytest.mark.parametrize("module", ["workers", "api.cli.main"])
+def test_a_module_that_is_run_by_name_imports_nothing_from_the_folder(
+    module: str, root: Path, home: Path, tmp_path: Path
+) -> None:
+    folder, env = lay(tmp_path / "project", *LIBRARIES, "core", "rules"), environment(root, home)
+    command = [sys.executable, "-m", module, "--help"]
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "usage" in done.stdout.lower()
+    assert imported(folder) == []
+
+
+def test_a_fork_server_that_dies_ends_the_start_with_its_exit_code_and_its_last_lines(
+    root: Path, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "fastapi.py").write_text("raise ValueError('it has gone bad')\n")
+    env = environment(root, home)
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), env["PYTHONPATH"]])
+    command = [PROGRAM, "up", "--quiet"]
+    done = subprocess.run(command, env=env, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    said, log = done.stderr.splitlines(), home / "log" / "fork-server.log"
+    assert (done.returncode, done.stdout) == (1, "")
+    ended = "prepare waits for the fork server, which has ended (exit 1: ValueError: it has gone bad)"
+    assert said[0] == f"{ended}; see {log}."
+    assert said[-2:] == ["| raise ValueError('it has gone bad')", "| ValueError: it has gone bad"]
