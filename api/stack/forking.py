@@ -193,7 +193,7 @@ class ForkServer:
             NotStarted: the server is not there or does not answer, or the process could not begin.
         """
         if self._control is None or not self.alive():
-            raise self._ended(name)
+            raise self.failure(name)
         with process.open_log(self._home, name) as log:
             log_start = log.tell()
         request = {
@@ -210,7 +210,7 @@ class ForkServer:
                 socket.send_fds(self._control, [when], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                raise self._ended(name) from error
+                raise self.failure(name) from error
         forked = self._forked(name, ours, json.dumps(request).encode(), log_start)
         process.write_pid(self._home, name, forked.pid)
         return Process(self._home, name, forked, log_start)
@@ -222,17 +222,22 @@ class ForkServer:
             said = f" ({lines[-1]})" if (lines := self.last_lines()) else ""
             raise self._waits(name, f"has not answered for {FORK_LIMIT_S:g} s{said}") from error
         except EOFError as error:
-            raise self._ended(name) from error
+            raise self.failure(name) from error
         except ChildProcessError as error:
             lines = process.written(self._home, name, log_start)
             said = f"{error}: {process.telling(lines)}" if lines else str(error)
             log = process.log_file(self._home, name)
             raise NotStarted(f"{name} ended before it began ({said}); see {log}.", lines) from error
 
-    def _ended(self, name: str) -> NotStarted:
-        """Return what to say where a process cannot be forked, because the server has ended."""
+    def has_ended(self) -> bool:
+        """Return whether it has ended; one that has just closed its connections is waited for."""
         if self._process:
             self._process.wait(END_LIMIT_S)
+        return not self.alive()
+
+    def failure(self, name: str) -> NotStarted:
+        """Return what to say of a process that needed the server, which has ended."""
+        self.has_ended()
         return self._waits(name, f"has ended ({self.exit()})")
 
     def _waits(self, name: str, why: str) -> NotStarted:

@@ -113,9 +113,19 @@ class ChildProcess:
             while self.alive():
                 time.sleep(process.POLL_S)
             if self._process and self._process.exit() != "exit 0":
-                raise _failure(self._process)
+                raise self._failure(self._process)
         finally:
             self.stop(0.0)
+
+    def _failure(self, ended: Process) -> Misconfigured:
+        """Return what to say of a process that failed: its only line is a sentence for people.
+
+        A fork server that ends takes its processes with it, so it is what failed.
+        """
+        if self._forks and ended.exit() == "SIGTERM" and self._forks.has_ended():
+            return self._forks.failure(self.name)
+        told = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
+        return Misconfigured(ended.last_words()) if told else ended.not_started()
 
     def stop(self, grace_s: float) -> None:
         """Ask it to end, and kill its group after `grace_s` seconds."""
@@ -223,12 +233,6 @@ class Supervisor:
         self._say(f"{what}; starting it again in {entry.delay_s:g} s.")
         entry.due = now + entry.delay_s
         entry.delay_s = min(entry.delay_s * 2, LONGEST_DELAY_S)
-
-
-def _failure(ended: Process) -> Misconfigured:
-    """Return what to say of a process that failed: its only line is a sentence for people."""
-    told = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
-    return Misconfigured(ended.last_words()) if told else ended.not_started()
 
 
 def _stage(name: str) -> int:

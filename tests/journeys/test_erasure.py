@@ -244,15 +244,15 @@ def _plant(stack: Stack, user: str, word: str) -> None:
     assert post("/v1/rules", json=echo).is_success
     group = {"group_id": "choir", "session": "evening"}
     spoken = [
-        said(f"I live in {name}.", session=f"s-{word}", user=user),
-        said(f"I work at {name}.", session=f"s-{word}", user=user),
+        said(f"I live in {name}.", session=f"s-{user}", user=user),
+        said(f"I work at {name}.", session=f"s-{user}", user=user),
         said("I play chess.", user="bob", **group),
         said(f"My sister is called {name}.", user=user, **group),
         ended("evening", "bob", message_count=3),
-        ended(f"s-{word}", user, message_count=3),
+        ended(f"s-{user}", user, message_count=3),
     ]
     stack.settle(post("/v1/events", json=spoken))
-    stack.settle(post("/v1/events", json=said(f"I live in {name}.", session=f"t-{word}", user=user)))
+    stack.settle(post("/v1/events", json=said(f"I live in {name}.", session=f"t-{user}", user=user)))
     asked = post("/v1/memories", json={"user_id": user, "content": f"I keep {word} at home.", "importance": 0.9}).json()
     memory = asked.get("memory", asked)["id"]
     assert stack.http.patch(f"/v1/memories/{memory}", json={"content": f"I keep a {word} at home."}).is_success
@@ -262,7 +262,7 @@ def _plant(stack: Stack, user: str, word: str) -> None:
     stack.http.get(f"/v1/users/{user}/profile")
     assert post("/v1/rules", json=broken).is_success
     time.sleep(4)  # Rules are in force within a second; the rest is for a machine that is busy.
-    post("/v1/events", json=said(f"{name}, once more.", session=f"s-{word}", user=user))
+    post("/v1/events", json=said(f"{name}, once more.", session=f"s-{user}", user=user))
     wait_for(lambda: bool(stack.http.get("/v1/dispatches?status=retrying").json()["items"]))
 
 

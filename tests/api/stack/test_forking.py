@@ -15,6 +15,8 @@ from api.stack.fork_marks import MARK
 from api.stack.fork_server import EARLY, NOW
 from api.stack.forking import ForkServer
 from api.stack.process import NotStarted
+from api.stack.supervisor import Child, ChildProcess
+from core import interpreter
 from tests.api.stack.running import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
@@ -90,6 +92,21 @@ def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server:
     again = spawn(server, "orphan", "stay")
     assert again.alive()
     again.end(signal.SIGTERM, 2.0)
+
+
+def test_what_ended_with_the_server_says_how_the_server_ended(server: ForkServer, tmp_path: Path) -> None:
+    child = ChildProcess(tmp_path, Child("orphan", interpreter.module("program", "stay")), {}, server)
+
+    def kill() -> None:
+        wait_until(lambda: "own" in log(tmp_path, "orphan"))
+        os.kill(server.pid or 0, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    process.open_log(tmp_path, "orphan").close()
+    killer.start()
+    with pytest.raises(NotStarted, match=r"orphan waits for the fork server, which has ended \(SIGKILL\)"):
+        child.run()
+    killer.join()
 
 
 def serving(tmp_path: Path, text: str) -> ForkServer:
