@@ -1,6 +1,6 @@
 """Begins a fork server before its stack is known: it imports libraries while `imprint up` reads the settings.
 
-The standard library alone, and little of that: the command has just begun.
+Little of the standard library, and `core.interpreter`, which imports as little: the command has just begun.
 """
 
 from __future__ import annotations

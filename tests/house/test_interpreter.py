@@ -21,7 +21,7 @@ PYTHON = re.compile(r"(.*/)?python[\d.]*")
 
 
 def names_python(tree: ast.AST) -> Iterator[str]:
-    """What in a module is or may be the path of a Python."""
+    """Yield the expressions of a module that are, or may be, the path of a Python interpreter."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in {"executable", "_base_executable"}:
             yield ast.unparse(node)
@@ -36,7 +36,7 @@ def named(text: str) -> list[str]:
 
 
 def texts(root: Path) -> Iterator[tuple[str, str]]:
-    """Every module of the service and of its client."""
+    """Yield the path and the text of each module of the service and of its client."""
     for package in (*PACKAGES, "sdk/python/imprint_client"):
         for path in (root / package).rglob("*.py"):
             yield str(path.relative_to(root)), path.read_text(encoding="utf-8")

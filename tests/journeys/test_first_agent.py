@@ -31,7 +31,7 @@ def test_the_printed_agent_remembers(root: Path, tmp_path: Path) -> None:
 
 
 def talk(root: Path, folder: Path, stand: Stand, session: str, said: str) -> str:
-    """What the agent prints in a session in which somebody says these lines."""
+    """Return what the agent prints when the user types these lines in a session."""
     own = {"PYTHONPATH": str(root / "sdk" / "python"), "IMPRINT_URL": stand.url, "IMPRINT_API_KEY": stand.key}
     command = [sys.executable, str(folder / "agent.py"), session]
     done = subprocess.run(

@@ -22,7 +22,7 @@ STARTUP = ("sitecustomize", "usercustomize")
 
 
 def lay(folder: Path, *names: str) -> Path:
-    """Files with these names, each of which tells that it was imported and hides what its name should be."""
+    """Write modules with these names, each of which shadows the real one and leaves a mark when it is imported."""
     folder.mkdir(exist_ok=True)
     for name in names:
         text = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
@@ -35,7 +35,7 @@ def imported(folder: Path) -> list[str]:
 
 
 def environment(root: Path, home: Path) -> dict[str, str]:
-    """That of a command; PYTHONPATH is how the console script finds this tree, if another one is installed."""
+    """Return the environment of a command; by PYTHONPATH it finds this tree, even if another one is installed."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IMPRINT_", "PROMETHEUS_"))}
     ports = {"IMPRINT_HTTP_PORT": str(free_port()), "IMPRINT_METRICS_PORT": "0"}
     return kept | ports | {"IMPRINT_HOME": str(home), "IMPRINT_EMBEDDING": "hash", "PYTHONPATH": str(root)}
@@ -43,7 +43,7 @@ def environment(root: Path, home: Path) -> dict[str, str]:
 
 @contextmanager
 def up(folder: Path, env: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """`imprint up` in a folder; it is ended."""
+    """Run `imprint up` in a folder, and end it."""
     process = subprocess.Popen([PROGRAM, "up", "--quiet"], env=env, cwd=folder, stderr=subprocess.PIPE, text=True)
     try:
         yield process

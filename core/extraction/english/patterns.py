@@ -8,6 +8,7 @@ from core.extraction import slot_values
 from core.extraction.english.tables import cues, orders
 from core.extraction.english.tables.abilities_and_possessions import MEANS
 from core.extraction.english.tables.changes import CHANGES
+from core.extraction.english.tables.fragments import TITLES
 from core.extraction.english.tables.health import HEALTH
 from core.extraction.english.tables.people import PEOPLE
 from core.extraction.english.tables.person import PERSON
@@ -141,7 +142,7 @@ def _several(value: str) -> list[str]:
     return members
 
 
-_TITLE = lazy_regex(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Mt)$")
+_TITLE = lazy_regex(rf"\b(?:{TITLES}|Prof)$")
 _NAME_BEHIND = lazy_regex(r"\.(?: [A-Z][\w'’-]{0,40}){1,3}")
 _PREPOSITION = lazy_regex(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)
 _NO_MEMBER = frozenset(

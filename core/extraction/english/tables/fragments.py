@@ -27,7 +27,9 @@ WHO = (
     rf"(?:\b(?:I|we)|\b(?:my|our) (?P<kin>(?:older |younger |little |big |elder |twin |"
     rf"late )?(?:{KIN})(?:-in-law)?)(?:,? (?P<kinname>(?-i:[A-Z][a-z]+)))?,?) {ADV}"
 )
-V = r"(?P<v>(?:(?:St|Dr|Mr|Mrs|Ms|Mt)\. )?[^,.;!?()]+?)"
+TITLES = "St|Dr|Mr|Mrs|Ms|Mt"
+"""Beginnings of names whose full stop ends no sentence."""
+V = rf"(?P<v>(?:(?:{TITLES})\. )?[^,.;!?()]+?)"
 _AFTER = (
     r"but|because|since|so|which|who|when|while|where|although|though|with my|with our|at the moment|now|"
     r"these days|right now|currently|anymore|any more|instead|for (?:about |over |almost |nearly |the |\d|a |an |"
