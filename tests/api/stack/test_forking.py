@@ -38,8 +38,10 @@ def server(tmp_path: Path) -> Iterator[ForkServer]:
     process.furnish_home(tmp_path)
     (tmp_path / "heavy.py").write_text(HEAVY)
     (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "module.py").touch()
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    made = ForkServer(tmp_path, ["heavy:call"], env)
+    made = ForkServer(tmp_path, ["heavy:call", "package.module"], env)
     made.start()
     yield made
     made.stop(1.0)
@@ -68,6 +70,12 @@ def test_a_process_has_what_the_server_imported_and_an_environment_of_its_own(
     for one in (first, second):
         one.end(signal.SIGTERM, 2.0)
         assert one.exit() == "SIGTERM"
+
+
+def test_a_module_that_the_server_has_imported_runs_again_without_a_warning(server: ForkServer, tmp_path: Path) -> None:
+    done = server.spawn("again", ["package.module"], dict(os.environ))
+    wait_until(lambda: not done.alive())
+    assert (done.exit(), log(tmp_path, "again")) == ("exit 0", "")
 
 
 def test_how_a_process_ended_is_known(server: ForkServer) -> None:
