@@ -25,6 +25,7 @@ import signal
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final, NoReturn
@@ -230,6 +231,7 @@ def run(request: dict[str, Any]) -> None:
     gc.enable()
     module, *arguments = request["words"]
     sys.argv = [module, *arguments]
+    warnings.filterwarnings("ignore", ".* found in sys.modules", RuntimeWarning, "runpy")  # That is the purpose here.
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

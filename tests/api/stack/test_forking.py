@@ -70,6 +70,12 @@ def test_a_process_has_what_the_server_imported_and_an_environment_of_its_own(
         assert one.exit() == "SIGTERM"
 
 
+def test_a_module_that_the_server_has_imported_runs_again_without_a_warning(server: ForkServer, tmp_path: Path) -> None:
+    done = server.spawn("again", ["heavy"], dict(os.environ))
+    wait_until(lambda: not done.alive())
+    assert (done.exit(), log(tmp_path, "again")) == ("exit 0", "")
+
+
 def test_how_a_process_ended_is_known(server: ForkServer) -> None:
     failed = spawn(server, "failed", "fail")
     wait_until(lambda: not failed.alive())
