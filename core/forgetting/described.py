@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Final
 
 from core.forgetting import extent, people, requests, subjects
-from core.forgetting.literals import TOKEN, is_long
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
-from core.forgetting.text import clauses, content_terms, find_all, naming_terms, plain
+from core.forgetting.text import TOKEN, clauses, content_terms, find_all, is_long, naming_terms, plain
 from core.forgetting.wording import ACT, FRAME
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import ERASED, MASKED
@@ -158,6 +157,12 @@ def lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
     )
     modifiers = {word for word in description.words if word not in naming}
     return bool(kinds and modifiers) and len(modifiers & words) < HALF * len(modifiers)
+
+
+def lacks_code(description: Description, passage: Passage) -> bool:
+    """Return whether a description names nothing but a code or number, and a statement gives none."""
+    kinds = description.kinds
+    return bool(kinds) and kinds <= _CODES and not subjects.values(kinds, passage.plain)
 
 
 def values(named: Sequence[Description], passages: Sequence[Passage], names: Collection[str] = ()) -> list[str]:

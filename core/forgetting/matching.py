@@ -48,6 +48,9 @@ AGE: Final = 2.0
 OTHER_CODE: Final = 1.0
 """Log-odds against a code or number that is described by other words: the library's card, not the bank's."""
 
+NO_CODE: Final = 2.0
+"""Log-odds against a statement that gives no code or number, where one is described."""
+
 TOGETHER: Final = 0.2
 """Distance from the best log-odds within which others are meant with it."""
 
@@ -185,7 +188,9 @@ def by_meaning(
     named = described.descriptions(request)
     passages = described.candidates(named, request, talk)
     if meant is None:
-        passages = [passage for passage in passages if not _is_other_code(named, passage)]
+        passages = [
+            passage for passage in passages if not named or any(not _is_other_code(one, passage) for one in named)
+        ]
     if not passages:
         return Found(request.scope, {})
     statements = list(dict.fromkeys(passage.span.text for passage in passages))
@@ -194,9 +199,7 @@ def by_meaning(
     texts, sure = {nearest[0]}, False
     if meant is not None:
         by_text = {passage.span.text: passage for passage in passages}
-        wording = np.array([_wording(named, by_text[statement]) for statement in nearest])
-        chosen, sure = choose(meant(request.heard, nearest) + wording)
-        texts = {nearest[at] for at in chosen}
+        texts, sure = _chosen(named, [by_text[text] for text in nearest], meant(request.heard, nearest))
     hits = [passage for passage in passages if passage.span.text in texts]
     if not hits:
         return Found(request.scope, {})
@@ -219,11 +222,22 @@ def _without_newest(hits: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in hits if passage.span.text != newest] or list(hits)
 
 
-def _wording(named: Sequence[Description], passage: Passage) -> float:
-    """Return what the words of a request say for a statement, beside the trained model, in log-odds."""
-    shared = max((described.shared_words(one, passage) for one in named), default=0.0)
-    age = sum(described.age_score(one, passage) for one in named)
-    return SHARED * shared + AGE * age - OTHER_CODE * _is_other_code(named, passage)
+def _chosen(named: Sequence[Description], passages: Sequence[Passage], log_odds: Floats) -> tuple[set[str], bool]:
+    """Return the statements that any of the named things means, and whether each choice is certain."""
+    wording = [[_wording(description, passage) for passage in passages] for description in named]
+    choices = [choose(log_odds + np.array(row)) for row in wording or [[0.0] * len(passages)]]
+    return {passages[at].span.text for chosen, _ in choices for at in chosen}, all(sure for _, sure in choices)
+
+
+def _wording(description: Description, passage: Passage) -> float:
+    """Return what the words for a thing say for a statement, beside the trained model, in log-odds."""
+    shared, age = described.shared_words(description, passage), described.age_score(description, passage)
+    return (
+        SHARED * shared
+        + AGE * age
+        - OTHER_CODE * _is_other_code(description, passage)
+        - NO_CODE * described.lacks_code(description, passage)
+    )
 
 
 def choose(log_odds: Floats) -> tuple[list[int], bool]:
@@ -236,10 +250,9 @@ def choose(log_odds: Floats) -> tuple[list[int], bool]:
     return likely[:LOOSE], False
 
 
-def _is_other_code(named: Sequence[Description], passage: Passage) -> bool:
-    """Return whether a statement gives another code or number than the named ones: the library's, not the bank's."""
-    words = frozenset(naming_terms(passage.span.text))
-    return bool(named) and all(described.lacks_modifiers(description, words) for description in named)
+def _is_other_code(description: Description, passage: Passage) -> bool:
+    """Return whether a statement gives another code or number than the named one: the library's, not the bank's."""
+    return described.lacks_modifiers(description, frozenset(naming_terms(passage.span.text)))
 
 
 def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:

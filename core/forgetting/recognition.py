@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forgetting.text import READ, Span, plain, sentences
+from core.forgetting.text import READ, TOKEN, Span, clauses, is_long, plain, sentences
 from core.forgetting.wording import NEGATED
 from core.language import ngrams
 from core.language.sentences import is_chinese
@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
 """Returns the log-odds that each text asks to forget something."""
 
-SURE: Final = 4.0
+SURE: Final = 3.8
 """Log-odds from which a message asks."""
 
 LIKELY: Final = 2.5
@@ -80,7 +80,8 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
     `asks`: the trained model; None decides by words alone, which recognises half as many.
     """
     spans = pieces(message)
-    logits = {window: by_words(window.text) for window in windows(message, spans) if not _is_negated(window.text)}
+    shown = [*windows(message, spans), *_naming_values(message, spans)]
+    logits = {window: by_words(window.text) for window in shown if not _is_negated(window.text)}
     if not logits:
         return None
     if asks is None:
@@ -133,6 +134,18 @@ def windows(message: str, spans: Sequence[Span]) -> list[Window]:
     return [*single, *pairs][:WINDOWS]
 
 
+def _naming_values(message: str, spans: Sequence[Span]) -> list[Window]:
+    """Return the clauses that name a value beside others: "Forget 4711" of "Forget 4711, the new code is 4712"."""
+    parts = [(at, clause) for at, span in enumerate(spans[:WINDOWS]) for clause in _clauses(message, span)]
+    return [Window(at, at, clause) for at, clause in parts if any(map(is_long, TOKEN.findall(clause)))][:WINDOWS]
+
+
+def _clauses(message: str, span: Span) -> list[str]:
+    sentence = message[span.start : span.end]
+    parts = clauses(sentence)
+    return [sentence[part.start : part.end] for part in parts] if len(parts) > 1 else []
+
+
 def by_words(text: str) -> float:
     """Return the log-odds, by words alone, that a text asks."""
     return ngrams.weights(WORDS).logit(features(text))
@@ -147,7 +160,10 @@ def features(text: str) -> frozenset[str]:
 
 def _asking(likely: Sequence[Window], logits: Sequence[float]) -> list[int]:
     """Return the sentences that ask by themselves; where only a pair does, the more likely sentence of it."""
-    own = {window.first: logit for window, logit in zip(likely, logits, strict=True) if window.first == window.last}
+    own = dict[int, float]()
+    for window, logit in zip(likely, logits, strict=True):
+        if window.first == window.last:
+            own[window.first] = max(logit, own.get(window.first, logit))
     alone = sorted(at for at, logit in own.items() if logit > 0)
     if alone:
         return alone
