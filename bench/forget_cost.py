@@ -3,24 +3,28 @@
 The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget. The cost on
 the route is that of deciding on each by all default rules, with and without `find_forget_requests`; a message that the
 rule lets through is a dispatch, which reads it again. A model, if configured, is asked about those with a word of
-deleting or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds.
+deleting or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds. The
+reader is asked about a sample of the messages that the rule lets through.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 from datetime import UTC, datetime
 
 from bench import talks
 from bench.decide import decide_all, rates
-from core.forgetting import requests, suggested
+from core.forgetting import recognition, suggested
 from core.forgetting.talk import Turn
+from core.inference import local_reader
 from core.types import Event
 from rules.document.schema import parse
 from rules.engine.ruleset import Ruleset
 from rules.registry import defaults
 
 NAME = "find_forget_requests"
+SAMPLE = 300
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
@@ -35,7 +39,10 @@ def main() -> None:
     alone = Ruleset([(one, 1) for one in rules if one.name == NAME])
     passed = [one for one in events if alone.decide(one)]
     turns = [Turn("m", 1, "u", None, one.payload["role"], one.payload["content"]) for one in passed]
-    (read,) = rates([lambda: [requests.by_words(one.text) for one in turns]], len(turns), seconds)
+    reads = local_reader.LocalReader().asks
+    sample = [turn.text for turn in random.Random(0).sample(turns, SAMPLE)]
+    recognised = [recognition.recognise(message, reads) for message in sample]  # Loads the reader.
+    (read,) = rates([lambda: [recognition.recognise(message, reads) for message in sample]], len(sample), seconds)
     asked = sum(suggested.may_ask_model(one) for one in turns)
     print(f"{len(events):,} messages of {sum(len(one.payload['content']) for one in events) // len(events)} characters")
     print(f"deciding, all default rules, µs a message      {1e6 / with_it:8.1f}")
@@ -43,8 +50,9 @@ def main() -> None:
     print(f"let through, a dispatch each                   {len(passed):8,} ({len(passed) / len(events):.0%})")
     print(f"reading one of these, µs                       {1e6 / read:8.1f}")
     print(f"a model would be asked about                   {asked:8,} ({asked / len(events):.0%})")
-    requested = sum(requests.by_words(turn.text) is not None for turn in turns)
-    print(f"taken for a request                            {requested:8,}")
+    likely = [request for request in recognised if request is not None]
+    sure = sum(request.sure for request in likely)
+    print(f"of {SAMPLE}: asks for certain, perhaps             {sure:8,} {len(likely) - sure:8,}")
 
 
 def messages() -> list[Event]:

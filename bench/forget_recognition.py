@@ -1,18 +1,22 @@
-"""Weights of `core.forgetting.recognition`: trained on labelled messages, judged on authors who were left out.
+"""Weights of the words of requests to forget (`core.forgetting.recognition`), judged on authors who were left out.
 
-    python -m bench.forget_recognition [--write]
+    python -m bench.forget_recognition [--write] [--ordinary ../shared/data/locomo_dev.json]
 
-The messages of `forget_data` were written and labelled by authors who saw no code; their files are folds, so that each
-is judged by weights that never saw its author. Ordinary turns of `bench.talks` ask for nothing, and count less. Of a
-message that asks it is not known which sentence does: the one with the highest log-odds is taken, and the weights are
-trained again (multiple-instance learning; Andrews et al. 2002). Reported for each fold: how many requests, and how
-many other messages, are taken for one with certainty (`SURE`) or perhaps (`LIKELY`). `--write` trains on everything.
+They count beside the reader, and decide alone where there is none. The messages of `forget_data` were
+written and labelled by authors who saw no code; their files are folds, so that each is judged by weights that never
+saw its author. Ordinary turns of `bench.talks` ask for nothing, and count less. Of a message that asks it is not known
+which sentence does: the one with the highest log-odds is taken, and the weights are trained again (multiple-instance
+learning; Andrews et al. 2002). Reported for each fold: how many requests, and how many other messages, are taken for a
+request by words alone, and how many perhaps. `--write` trains on everything.
+`--ordinary`: what of the conversations of a LoCoMo file and of the held-out talks, in which nobody asks to forget
+anything, is taken for a request all the same, by the reader and by words alone. Nothing was trained on them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,21 +24,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import regression, talks
-from bench.regression import Row, Vector
+from bench import reader_data, regression, talks
+from bench.regression import Row, Trained, Vector
 from core.config import Settings
 from core.forgetting import recognition
-from core.forgetting.recognition import LIKELY, SURE, Window, pieces, windows
-from core.inference import configured_embedder
+from core.forgetting.recognition import LIKELY_BY_WORDS, SURE_BY_WORDS, pieces, windows
+from core.inference import local_reader
 from core.language import ngrams
 
-DATA = Path(__file__).with_name("forget_data")
-SCENES = ("dev", "dev2", "held", "held2")
-TALK_WEIGHT = 0.3
+ORDINARY = "ordinary"
+ORDINARY_WEIGHT = 0.5
 ROUNDS = 4
 """Times that the asking sentence is chosen anew."""
 
 FOLDS = 7
+SAMPLE = 1500
+"""Messages of a LoCoMo file that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,45 +54,29 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The sentences and pairs of all messages: of which message, their features and their vectors."""
+    """The sentences and pairs of all messages: of which message each is, and its features."""
 
     message: NDArray[np.int64]
     rows: Sequence[Row]
-    vectors: Vector
 
 
 def messages() -> list[Message]:
-    return [*_written(), *_scenes(), *_ordinary()]
-
-
-def _written() -> Iterator[Message]:
-    for file in sorted([*DATA.glob("sentences_*.jsonl"), *DATA.glob("train/*.jsonl")]):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            yield Message(file.stem, case["message"], case["label"] == "request")
-
-
-def _scenes() -> Iterator[Message]:
-    for name in SCENES:
-        for scene in json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")):
-            yield Message("scenes", scene["last"]["text"], scene["is_request"])
-
-
-def _ordinary() -> Iterator[Message]:
-    """Return every third user turn of the talks that are not held out."""
-    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
-        turns = [turn for session in talks.talk_of(name)["sessions"] for turn in session["turns"]]
-        for turn in [turn for turn in turns if turn["role"] == "user"][::3]:
-            yield Message("talks", turn["content"], asks=False, weight=TALK_WEIGHT)
+    told = reader_data.authors()
+    written = [
+        Message(name, case["message"], case["label"] == "request") for name, cases in told.items() for case in cases
+    ]
+    scenes = [Message("scenes", scene["last"]["text"], scene["is_request"]) for scene in reader_data.scenes()]
+    ordinary = reader_data.ordinary(told, random.Random(0))
+    return [*written, *scenes, *(Message(ORDINARY, text, asks=False, weight=ORDINARY_WEIGHT) for text in ordinary)]
 
 
 def cut(labelled: Sequence[Message]) -> Windows:
-    """Return the windows of the messages, embedded."""
-    found: list[tuple[int, Window]] = [
-        (number, window) for number, one in enumerate(labelled) for window in windows(pieces(one.text))
+    """Return the windows of the messages."""
+    found = [
+        (number, window)
+        for number, message in enumerate(labelled)
+        for window in windows(message.text, pieces(message.text))
     ]
-    embedder = configured_embedder.embedder(Settings(embedding="local"))
-    vectors = embedder.embed_queries([window.text for _, window in found])
     counts = np.bincount([number for number, _ in found], minlength=len(labelled))
     rows = [
         Row(
@@ -97,78 +86,98 @@ def cut(labelled: Sequence[Message]) -> Windows:
         )
         for number, window in found
     ]
-    return Windows(np.array([number for number, _ in found]), rows, np.asarray(vectors, dtype=float))
+    return Windows(np.array([number for number, _ in found]), rows)
 
 
-def trained(shown: Windows, among: NDArray[np.int64], *, meaning: bool) -> regression.TrainedBeside:
+def trained(shown: Windows, among: NDArray[np.int64]) -> Trained:
     """Train on the windows of some messages; of each that asks, on the most likely window alone."""
     kept = np.flatnonzero(np.isin(shown.message, among))
     for _ in range(ROUNDS):
-        vectors = shown.vectors[kept] if meaning else np.zeros((len(kept), 0))
-        weights = regression.trained_beside([shown.rows[int(at)] for at in kept], vectors)
-        kept = _most_likely(shown, among, weights, meaning=meaning)
+        weights = regression.trained([shown.rows[int(at)] for at in kept])
+        kept = _most_likely(shown, among, weights)
     return weights
 
 
-def _most_likely(
-    shown: Windows, among: NDArray[np.int64], weights: regression.TrainedBeside, *, meaning: bool
-) -> NDArray[np.int64]:
+def _most_likely(shown: Windows, among: NDArray[np.int64], weights: Trained) -> NDArray[np.int64]:
     places = np.flatnonzero(np.isin(shown.message, among))
-    by_logit = np.argsort(_logits(shown, places, weights, meaning=meaning))
+    by_logit = np.argsort(weights.logits([shown.rows[int(at)] for at in places]))
     best = {int(shown.message[at]): at for at in places[by_logit].tolist()}
     return np.array([at for at in places.tolist() if not shown.rows[at].wanted or best[int(shown.message[at])] == at])
 
 
-def _logits(shown: Windows, places: NDArray[np.int64], weights: regression.TrainedBeside, *, meaning: bool) -> Vector:
-    vectors = shown.vectors[places] if meaning else np.zeros((len(places), 0))
-    return weights.logits([shown.rows[int(at)] for at in places], vectors)
-
-
-def judged(shown: Windows, labelled: Sequence[Message], *, meaning: bool) -> Iterator[tuple[str, Vector, Vector]]:
+def judged(shown: Windows, labelled: Sequence[Message]) -> Iterator[tuple[str, Vector, Vector]]:
     """Yield the authors of each fold with the log-odds of its messages and their labels."""
-    authors = sorted({one.author for one in labelled} - {"talks"})
-    asks = np.array([one.asks for one in labelled])
+    authors = sorted({message.author for message in labelled} - {ORDINARY})
+    asks = np.array([message.asks for message in labelled])
     for fold in range(FOLDS):
         left_out = set(authors[fold::FOLDS])
-        inside = np.array([number for number, one in enumerate(labelled) if one.author not in left_out])
-        weights = trained(shown, inside, meaning=meaning)
-        outside = np.array([number for number, one in enumerate(labelled) if one.author in left_out])
+        inside = np.array([number for number, message in enumerate(labelled) if message.author not in left_out])
+        weights = trained(shown, inside)
+        outside = np.array([number for number, message in enumerate(labelled) if message.author in left_out])
         places = np.flatnonzero(np.isin(shown.message, outside))
         best = np.full(len(labelled), -np.inf)
-        np.maximum.at(best, shown.message[places], _logits(shown, places, weights, meaning=meaning))
+        np.maximum.at(best, shown.message[places], weights.logits([shown.rows[int(at)] for at in places]))
         yield " ".join(sorted(left_out)), best[outside], asks[outside]
 
 
 def line(name: str, logits: Vector, asks: Vector) -> str:
     """Describe how the messages of authors who were left out are decided."""
     of_requests, of_others = logits[asks.astype(bool)], logits[~asks.astype(bool)]
-    shares = [(of_requests >= least).mean() for least in (SURE, LIKELY)]
-    wrong = [f"{(of_others >= least).sum()}" for least in (SURE, LIKELY)]
-    return (
-        f"{name}: of {len(of_requests)} requests {shares[0]:.3f} sure, {shares[1]:.3f} likely; "
-        f"of {len(of_others)} others {wrong[0]} sure, {wrong[1]} likely"
+    parts = [
+        f"{(of_requests >= least).mean():.3f} / {(of_others >= least).mean():.3f} {what}"
+        for least, what in ((SURE_BY_WORDS, "sure"), (LIKELY_BY_WORDS, "likely"))
+    ]
+    return f"{name}: of {len(of_requests)} requests / {len(of_others)} others {', '.join(parts)}"
+
+
+def unseen(locomo: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield conversations that nothing was trained on, by name, as their messages."""
+    said = [
+        turn["text"]
+        for sample in json.loads(locomo.read_text(encoding="utf-8"))
+        for turns in sample["conversation"].values()
+        if isinstance(turns, list)
+        for turn in turns
+    ]
+    yield "LoCoMo", random.Random(1).sample(said, min(SAMPLE, len(said)))
+    sessions = [session for name in sorted(talks.HELD_OUT) for session in talks.talk_of(name)["sessions"]]
+    yield (
+        "held-out talks",
+        [turn["content"] for session in sessions for turn in session["turns"] if turn["role"] == "user"],
     )
+
+
+def report_ordinary(locomo: Path, *, show: bool) -> None:
+    """Print how many messages of ordinary conversations are taken for a request."""
+    read = local_reader.reader(Settings(embedding="local"))
+    for name, said in unseen(locomo):
+        for by, asks in (("reader", read.asks if read else None), ("words alone", None)):
+            recognised = [(text, recognition.recognise(text, asks)) for text in said]
+            taken = [(text, found) for text, found in recognised if found is not None]
+            sure = sum(found.sure for _, found in taken)
+            print(f"{name}, {by}: of {len(said)} messages {sure} are carried out, {len(taken) - sure} held", flush=True)
+            for text, found in taken if show else ():
+                print(f"    {'sure' if found.sure else 'held'}: {text}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
-    write = parser.parse_args().write
+    parser.add_argument("--ordinary", type=Path)
+    parser.add_argument("--show", action="store_true", help="print the ordinary messages that are taken for requests")
+    options = parser.parse_args()
+    if options.ordinary:
+        report_ordinary(options.ordinary, show=options.show)
+        return
     labelled = messages()
     shown = cut(labelled)
-    everything = np.arange(len(labelled))
-    if write:
-        beside = trained(shown, everything, meaning=True)
-        beside.words.write(recognition.WORDS)
-        np.save(recognition.MEANING, beside.dense.astype(np.float32))
-        trained(shown, everything, meaning=False).words.write(recognition.WORDS_ALONE)
+    if options.write:
+        trained(shown, np.arange(len(labelled))).write(recognition.WORDS)
         return
-    for meaning in (True, False):
-        print("words and meaning" if meaning else "words alone")
-        parts = list(judged(shown, labelled, meaning=meaning))
-        for name, logits, asks in parts:
-            print(f"  {line(name, logits, asks)}", flush=True)
-        print(f"  {line('all', np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts]))}")
+    parts = list(judged(shown, labelled))
+    for name, logits, asks in parts:
+        print(line(name, logits, asks), flush=True)
+    print(line("all", np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts])))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
 """Everyday sentences, and requests to forget, played through the pipeline of production: `bench.forget --sentences`.
 
 Each line of the file is a case: `memories` that a user told before, a `message`, its `label` (`request` or `harmless`),
-and `targets`, the indices of the memories that it means. Each memory is a user message and a stored memory as well.
-The messages are accepted, routed by the default rules about forgetting and carried out by the ledger, in this process,
-on a PostgreSQL of its own, with the default embedding model. A memory is touched if its
-message or the stored memory lost anything, without anybody's approval.
+and `targets`, the indices of the memories that it means. Each memory is a message of the user; what is stored of it is
+what the default rules extract, in their words. The messages are accepted, routed by the default rules and carried out
+by the ledger, in this process, on a PostgreSQL of its own, with the default embedding model. A memory is touched if its
+message or what rests on that alone lost anything, without anybody's approval; it is gone if nothing of it is left.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,15 +24,11 @@ from bench.stand import database
 from core import logs
 from core.config import Settings
 from core.events import parsing
-from core.events.publishing import Author
 from core.inference import configured_embedder
-from core.memory import writer
-from core.memory.changes import Add, Owner
 from core.sessions import ingest
 from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
-from core.types import Candidate, Category, Topic
 from rules.registry import store
 from workers import wiring
 from workers.dispatch import ledger as dispatch_ledger
@@ -44,7 +40,9 @@ from workers.routing.router import Router
 Json = dict[str, Any]
 
 TENANT: Final = "bench"
-RULES: Final = frozenset({"find_forget_requests", "forget_on_request", "forget_much_on_approval"})
+RULES: Final = frozenset(
+    {"find_forget_requests", "forget_on_request", "forget_much_on_approval", "consolidate_on_session_end"}
+)
 ERASED: Final = "[erased]"
 BEGAN: Final = datetime(2026, 11, 2, 9, tzinfo=UTC)
 
@@ -93,25 +91,22 @@ def run(path: Path) -> SentenceScore:
                     if name not in RULES:
                         store.delete(tx, TENANT, name, author="bench")
             for case in cases:
-                ids = tell(bench, case)
+                stored = tell(bench, case)
                 state = ask(bench, case)
-                count(case, touched(bench, case, ids), state, score)
+                count(case, touched(bench, case, stored), state, score)
     return score
 
 
-def tell(bench: Bench, case: Json) -> list[UUID]:
-    """Publish the memories of a case as messages, store them, and return the ids of the stored ones."""
+def tell(bench: Bench, case: Json) -> dict[UUID, int]:
+    """Publish the memories of a case as messages of a session; return what is stored by the message it rests on."""
     publish(bench, [message(case, position, content) for position, content in enumerate(case["memories"])])
-    owner, changes = Owner(user_of(case), None), [Add(statement(case, content), "told") for content in case["memories"]]
+    publish(bench, [event(case, "session.ended", {"message_count": len(case["memories"])})])
+    query = text("""
+        SELECT memory_id, min(message_id) AS message_id FROM evidence WHERE session_id = :s
+        GROUP BY memory_id HAVING count(DISTINCT message_id) = 1
+    """)
     with bench.app.tenant(TENANT) as tx:
-        writer.apply(tx, TENANT, owner, changes, Author("bench"))
-        rows = tx.execute(text("SELECT id, content FROM memories WHERE user_id = :u"), {"u": owner.user_id}).all()
-    ids = {row.content: row.id for row in rows}
-    return [ids[content] for content in case["memories"]]
-
-
-def statement(case: Json, content: str) -> Candidate:
-    return Candidate(content, Category.FACT, Topic.OTHER, user_of(case), (), BEGAN)
+        return {row.memory_id: int(row.message_id[1:]) for row in tx.execute(query, {"s": session_of(case)})}
 
 
 def ask(bench: Bench, case: Json) -> str | None:
@@ -146,14 +141,14 @@ def work(bench: Bench, owed: Sequence[DispatchRef]) -> int:
 
 
 def message(case: Json, position: int, content: str) -> Json:
-    payload = {
-        "session_id": session_of(case),
-        "user_id": user_of(case),
-        "role": "user",
-        "content": content,
-        "message_id": f"m{position}",
-    }
-    return {"event_type": "message.added", "source": "bench", "time": BEGAN.isoformat(), "payload": payload}
+    payload = {"user_id": user_of(case), "role": "user", "content": content, "message_id": f"m{position}"}
+    return event(case, "message.added", payload)
+
+
+def event(case: Json, event_type: str, payload: Json) -> Json:
+    time = BEGAN.isoformat()
+    payload = {"session_id": session_of(case), **payload}
+    return {"event_type": event_type, "source": "bench", "time": time, "payload": payload}
 
 
 def session_of(case: Json) -> str:
@@ -164,18 +159,20 @@ def user_of(case: Json) -> str:
     return f"user-{case['id']}"
 
 
-def touched(bench: Bench, case: Json, ids: Sequence[UUID]) -> set[int]:
-    """Return the indices of the memories of which something is gone, from the messages or from what is stored."""
+def touched(bench: Bench, case: Json, stored: Mapping[UUID, int]) -> tuple[set[int], set[int]]:
+    """Return the indices of the memories that lost anything, and of those of which nothing is left."""
     query = text("SELECT id, content FROM messages WHERE session_id = :s")
     with bench.app.tenant(TENANT) as tx:
         texts = {row.id: row.content for row in tx.execute(query, {"s": session_of(case)})}
-        left = set(tx.execute(text("SELECT id FROM memories WHERE id = ANY(:ids)"), {"ids": list(ids)}).scalars())
-    return {at for at, memory_id in enumerate(ids) if memory_id not in left or ERASED in texts[f"m{at}"]}
+        left = set(tx.execute(text("SELECT id FROM memories WHERE id = ANY(:ids)"), {"ids": list(stored)}).scalars())
+    blanked = {at for at in range(len(case["memories"])) if ERASED in texts[f"m{at}"]}
+    lost = {at for memory_id, at in stored.items() if memory_id not in left}
+    return blanked | lost, blanked - {at for memory_id, at in stored.items() if memory_id in left}
 
 
-def count(case: Json, gone: set[int], state: str | None, score: SentenceScore) -> None:
-    """Add what became of a case."""
-    targets = set(case["targets"])
+def count(case: Json, lost: tuple[set[int], set[int]], state: str | None, score: SentenceScore) -> None:
+    """Add what became of a case; `lost` as `touched` returns it."""
+    (gone, whole), targets = lost, set(case["targets"])
     if case["label"] == "harmless":
         score.harmless += 1
         score.harmless_acted += bool(gone) or state == "acted"
@@ -183,13 +180,13 @@ def count(case: Json, gone: set[int], state: str | None, score: SentenceScore) -
     elif targets:
         score.requests += 1
         score.acted += state == "acted"
-        score.exact += gone == targets
+        score.exact += gone == whole == targets
         score.held += state == "held"
     else:
         score.absent += 1
         score.absent_untouched += not gone
     score.wrong += bool(gone - targets)
-    if gone != targets or (state and case["label"] == "harmless"):
+    if not gone == whole == targets or (state and case["label"] == "harmless"):
         named = [case["memories"][at] for at in sorted(gone)]
         score.lines.append(f"{case['id']} ({state or 'nothing'}): {case['message']} – gone: {named}")
 

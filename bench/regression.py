@@ -65,40 +65,19 @@ def matrix(rows: Sequence[Row]) -> Matrix:
     return Matrix(np.repeat(np.arange(len(rows)), lengths), column, np.repeat(lengths**-0.5, lengths), len(rows))
 
 
-@dataclass(frozen=True, slots=True)
-class TrainedBeside:
-    """Weights of sparse features, and of dense ones beside them."""
-
-    words: Trained
-    dense: Vector
-
-    def logits(self, rows: Sequence[Row], vectors: Vector) -> Vector:
-        found: Vector = self.words.logits(rows) + vectors @ self.dense
-        return found
-
-
 def trained(rows: Sequence[Row]) -> Trained:
     """Weights and bias of least logistic loss with a ridge, by Adam (Kingma & Ba 2015) on all rows at once."""
-    return trained_beside(rows, np.zeros((len(rows), 0)), RIDGE, STEPS, RATE).words
-
-
-def trained_beside(
-    rows: Sequence[Row], vectors: Vector, ridge: float = 0.02, steps: int = 250, rate: float = 0.1
-) -> TrainedBeside:
-    """The same for sparse features with dense ones beside them: `vectors` has a row for each of `rows`."""
-    shown, wanted = matrix(rows), np.array([one.wanted for one in rows], dtype=float)
-    counts = np.array([one.weight for one in rows])
-    weights = np.zeros(ngrams.BUCKETS + vectors.shape[1] + 1)
-    sparse, dense = slice(0, ngrams.BUCKETS), slice(ngrams.BUCKETS, -1)
+    shown, wanted = matrix(rows), np.array([row.wanted for row in rows], dtype=float)
+    counts = np.array([row.weight for row in rows])
+    weights = np.zeros(ngrams.BUCKETS + 1)
     mean, spread = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, steps + 1):
-        guessed = logistic(shown.times(weights[sparse]) + vectors @ weights[dense] + weights[-1])
-        residuals = counts * (guessed - wanted)
-        slope = np.concatenate([shown.transposed_times(residuals), vectors.T @ residuals, [residuals.sum()]])
-        slope[:-1] += ridge * weights[:-1]
+    for step in range(1, STEPS + 1):
+        residuals = counts * (logistic(shown.times(weights[:-1]) + weights[-1]) - wanted)
+        slope = np.append(shown.transposed_times(residuals), residuals.sum())
+        slope[:-1] += RIDGE * weights[:-1]
         mean, spread = 0.9 * mean + 0.1 * slope, 0.999 * spread + 0.001 * slope**2
-        weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.999**step)) + 1e-8)
-    return TrainedBeside(Trained(weights[sparse], float(weights[-1])), weights[dense])
+        weights -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.999**step)) + 1e-8)
+    return Trained(weights[:-1], float(weights[-1]))
 
 
 def dense(shown: Vector, wanted: Truth, ridge: float) -> Vector:

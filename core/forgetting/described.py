@@ -5,35 +5,24 @@ Cosines come from outside, so that no transaction is open while a model runs.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from core.forgetting import extent, people, requests, subjects
-from core.forgetting.literals import TOKEN, is_long
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
-from core.forgetting.text import STOPS, clauses, content_terms, find_all, naming_terms, plain
+from core.forgetting.text import TOKEN, clauses, content_terms, find_all, is_long, naming_terms, plain
 from core.forgetting.wording import ACT, FRAME
 from core.language.lazy_regex import lazy_regex
-from core.language.terms import STOPWORDS, stem
 from core.statements.redaction import ERASED, MASKED
 
 COMPARED: Final = 300
 """Statements of which cosines are asked for one request: those that share words or a kind, and the latest."""
 
-NAMED: Final = 1.0
-OTHER_PERSON: Final = -2.0
-UNNAMED_PERSON: Final = -1.0
-"""Values of `person_score`: a statement is about whom the request names, about somebody else, or about nobody."""
-
 HALF: Final = 0.5
 """Share of the words for a code or number that a statement has to have."""
-
-SAME: Final = 0.7
-"""Share of words from which two statements say the same."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +45,6 @@ class Description:
         if "code" in kinds:
             return frozenset({"code"})
         return kinds - {"phone", "money"} if "identity" in kinds else kinds
-
-    @cached_property
-    def pairs(self) -> Sequence[tuple[str, str]]:
-        """Words that stand side by side and both tell what is meant: (blood, type)."""
-        found = [(match.group(1), match.group(2)) for match in _PAIR.finditer(self.plain)]
-        return [(first, second) for first, second in found if {stem(first), stem(second)} <= self.words]
 
     @cached_property
     def roles(self) -> frozenset[str]:
@@ -106,7 +89,9 @@ def unframed(text: str) -> str:
 
 
 def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
-    """Return all statements about a person; None if the request names nobody who was spoken of."""
+    """Return all statements about a person; None if the request names nobody, or itself where nobody else spoke."""
+    if request.about_self and talk.alone:
+        return None
     names = asker.names if request.about_self else _people(request, talk)
     speakers = named_speakers(request.text, talk) if request.about_self else frozenset()
     if not names:
@@ -124,14 +109,17 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
 def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
     """Return the statements among which a request may mean some: related ones, and the latest.
 
-    What it says stays is none of them, nor are other requests.
+    What it says stays is none of them, nor are other requests. A memory whose message is among the turns is none
+    either: it says the same in other words, and is erased with the message.
     """
     kinds = frozenset(kind for one in named for kind in one.kinds)
     words = frozenset(word for one in named for word in one.words)
+    told = frozenset(turn.key for turn in talk.turns if turn.role == PERSON)
     free = [
         (passage, bool(words & frozenset(naming_terms(passage.span.text)) or kinds & subjects.stated(passage.plain)))
         for passage in talk.passages
         if passage.turn.role in {PERSON, MEMORY}
+        and not passage.turn.cites & told
         and ERASED not in passage.span.text
         and content_terms(passage.span.text)
     ]
@@ -144,11 +132,21 @@ def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk)
     ]
 
 
-def _spoken_roles(passage: Passage, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the relatives of whom a statement speaks, by role or, if it has none, by name."""
-    spoken = people.roles(passage.plain)
-    known = people.names(passage.span.text) & aliases.keys()
-    return spoken or frozenset(role for name in known for role in aliases[name])
+def shared_words(description: Description, passage: Passage) -> float:
+    """Return the share of a description's words that a statement has."""
+    words = frozenset(naming_terms(passage.span.text))
+    return len(description.words & words) / len(description.words)
+
+
+def speaks_of_old(description: Description) -> bool:
+    return _OLD.search(description.plain) is not None
+
+
+def age_score(description: Description, passage: Passage) -> float:
+    """Return 1 if a description speaks of something old and a statement of what was, -1 if it speaks of what is new."""
+    if not speaks_of_old(description):
+        return 0.0
+    return float(bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
 
 
 def lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
@@ -161,43 +159,10 @@ def lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
     return bool(kinds and modifiers) and len(modifiers & words) < HALF * len(modifiers)
 
 
-def is_other_thing(description: Description, passage: Passage) -> bool:
-    """Return whether a statement has one word of a compound with another: "blood pressure" is no blood type."""
-    for first, second in description.pairs:
-        if people.roles(first):
-            continue
-        behind = re.search(rf"\b{re.escape(first)}(?:'s)? (\w+)", passage.plain)
-        before = re.search(rf"(\w+)(?:'s)? {re.escape(second)}\b", passage.plain)
-        others = [(match.group(1), word) for match, word in ((behind, second), (before, first)) if match]
-        if any(stem(other) == stem(word) for other, word in others):
-            continue
-        if any(other not in _LOOSE_WORDS for other, _ in others):
-            return True
-    return False
-
-
-def person_score(description: Description, passage: Passage, aliases: Mapping[str, frozenset[str]]) -> float:
-    """Return what speaks for or against a statement by whom it is about: my job is not my sister's."""
-    spoken = _spoken_roles(passage, aliases)
-    named = [name for name in people.names(description.text) if len(name) > 1]
-    score = NAMED if any(mentions(passage.plain, [plain(name)]) for name in named) else 0.0
-    subject = people.subject(passage.plain)
-    if description.roles & spoken or (description.roles and score):
-        return score + NAMED
-    if subject is not None and subject not in description.roles and not score:
-        return OTHER_PERSON
-    return UNNAMED_PERSON if description.roles else score
-
-
-def age_score(description: Description, passage: Passage) -> float:
-    if not _OLD.search(description.plain):
-        return 0.0
-    return float(bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
-
-
-def says_same(words: frozenset[str], others: frozenset[str]) -> bool:
-    """Return whether two statements have nearly the same words: a memory, and the message that it was made of."""
-    return bool(words) and len(words & others) >= SAME * max(len(words), len(others))
+def lacks_code(description: Description, passage: Passage) -> bool:
+    """Return whether a description names nothing but a code or number, and a statement gives none."""
+    kinds = description.kinds
+    return bool(kinds) and kinds <= _CODES and not subjects.values(kinds, passage.plain)
 
 
 def values(named: Sequence[Description], passages: Sequence[Passage], names: Collection[str] = ()) -> list[str]:
@@ -284,8 +249,6 @@ def _proper(clause: str) -> list[str]:
     return [m.group() for m in _PROPER.finditer(clause) if m.start() or len(m.group().split()) > 1]
 
 
-_PAIR: Final = lazy_regex(r"(?=\b([a-z][a-z-]+)(?:'s)? ([a-z][a-z-]+))")
-_LOOSE_WORDS: Final = STOPS | STOPWORDS | frozenset("number code called named new old current ends".split())
 _CODES: Final = frozenset({"code", "phone", "identity", "email"})
 """Kinds whose values mean nothing else wherever they stand."""
 

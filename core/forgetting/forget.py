@@ -55,13 +55,9 @@ def find(
 
 
 def as_guess(request: Request) -> Request:
-    """Return a request that was recognised without certainty: what it describes waits for approval, a value does not.
-
-    A value is named literally, so that nothing else can be meant by it.
-    """
+    """Return a request that was recognised without certainty: what it means waits for approval."""
     found = request.found
-    certain = found.scope in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}
-    if found.is_empty or not certain or (found.values and not found.described):
+    if found.is_empty or found.scope not in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}:
         return request
     return replace(request, found=replace(found, scope=ForgetScope.SIMILAR))
 

@@ -9,7 +9,7 @@ from typing import Final
 from core.forgetting import asking, extent, subjects
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import PERSON, Talk
-from core.forgetting.text import READ, STOPS, clauses, content_terms, is_word_at, loose, plain
+from core.forgetting.text import READ, STOPS, TOKEN, clauses, content_terms, is_long, is_word_at, loose, plain
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import ERASED
 
@@ -89,11 +89,6 @@ def candidates(said: str) -> list[str]:
         if len(found) > CANDIDATES:
             break
     return list(dict.fromkeys(one for one in found if one))[:CANDIDATES]
-
-
-def is_long(token: str) -> bool:
-    """Return whether a token is long enough to be a value by itself."""
-    return sum(sign.isdigit() for sign in token) > 2 or (len(token) > 3 and re.search("[A-Za-z]", token) is not None)  # noqa: PLR2004
 
 
 def _longest(found: Iterable[str]) -> list[str]:
@@ -333,12 +328,6 @@ _ADJECTIVES: Final = frozenset(
     "backup fallback spare support deleted whole full entire specific".split()
 )
 """Words around a value that describe it."""
-
-TOKEN: Final = lazy_regex(
-    r"\d{2,4}年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}月\d{1,2}[日号]|[A-Za-z0-9_@+-]*(?:\d|[A-Za-z]@)[A-Za-z0-9_@./:+-]*"
-    r"(?:,\d{3}(?!\d))*(?:\.\d+)?"
-)
-"""A word with a digit, an address of mail, a Chinese date."""
 
 QUOTED: Final = lazy_regex(
     r"(?P<mark>[\"“「『])(?P<said>[^\"“”「」『』\n]{2,200})[\"”」』]|(?<!\w)['‘](?P<single>[^'‘’\n]{2,200})['’](?!\w)"

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.forgetting import described, literals, relevance, requests
+from core.forgetting import described, literals, requests
 from core.forgetting.asking import AGREES
 from core.forgetting.described import Description
 from core.forgetting.extent import ForgetScope
@@ -25,8 +26,45 @@ from core.forgetting.text import content_terms, find_all, naming_terms, plain
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import merged
 
-Embed = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
+Floats = NDArray[np.float32]
+Cosines = Callable[[Sequence[str], Sequence[str]], Floats]
 """Returns the cosines of each of some texts with each of others."""
+
+Meant = Callable[[str, Sequence[str]], Floats]
+"""Returns the log-odds that a request means each statement."""
+
+READ: Final = 64
+"""Statements, those nearest to the request, of which it is asked whether they are meant."""
+
+MEANT: Final = -1.0
+"""Log-odds from which a statement is meant."""
+
+SHARED: Final = 1.5
+"""Log-odds for a statement that has all words of what the request names."""
+
+AGE: Final = 2.0
+"""Log-odds for what was, and against what is new, where the request speaks of something old."""
+
+OTHER_CODE: Final = 1.0
+"""Log-odds against a code or number that is described by other words: the library's card, not the bank's."""
+
+NO_CODE: Final = 2.0
+"""Log-odds against a statement that gives no code or number, where one is described."""
+
+TOGETHER: Final = 0.2
+"""Distance from the best log-odds within which others are meant with it."""
+
+DOUBT: Final = 0.5
+"""Distance from the best log-odds within which any other leaves it unclear which statement is meant."""
+
+LIKELY: Final = -4.0
+"""Log-odds from which the likeliest statement is held for approval."""
+
+CLOSE: Final = 1.0
+"""Distance from the best log-odds within which others are held with it."""
+
+LOOSE: Final = 3
+"""Statements that a request holds at most where it is unclear which is meant."""
 
 ANSWERED: Final = 10
 """Messages back to which an agreement refers."""
@@ -137,34 +175,84 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
     return merged(place for value in values for place in find_all(said, value))
 
 
-def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embed: Embed) -> Found:
-    """Return what a request means by description; `embed` compares texts, and no transaction may be open."""
+def by_meaning(
+    request: ForgetRequest, asking: Turn, turns: Sequence[Turn], cosines: Cosines, meant: Meant | None
+) -> Found:
+    """Return what a request means by description; no transaction may be open.
+
+    `meant`: the trained model; without it the nearest statement is held for approval.
+    """
     if request.values_only:
         return Found(request.scope, {})
     talk = Talk([turn for turn in turns if turn.key != asking.key])
-    wording, named = relevance.wording(request), described.descriptions(request)
-    passages = described.candidates([Description(text) for text in wording.texts], request, talk)
-    passages = [passage for passage in passages if not _is_other_code(named, passage)]
+    named = described.descriptions(request)
+    passages = described.candidates(named, request, talk)
+    if meant is None:
+        passages = [
+            passage for passage in passages if not named or any(not _is_other_code(one, passage) for one in named)
+        ]
     if not passages:
         return Found(request.scope, {})
-    cosines = np.array(embed(wording.texts, [passage.span.text for passage in passages]))
-    chosen, sure = relevance.choose(relevance.features(request, wording, passages, cosines, talk))
-    meant = [passages[at] for at in chosen]
+    statements = list(dict.fromkeys(passage.span.text for passage in passages))
+    near = cosines([request.heard, *(description.text for description in named)], statements).max(axis=0)
+    nearest = [statements[at] for at in np.argsort(-near)[:READ]]
+    texts, sure = {nearest[0]}, False
+    if meant is not None:
+        by_text = {passage.span.text: passage for passage in passages}
+        texts, sure = _chosen(named, [by_text[text] for text in nearest], meant(request.heard, nearest))
+    hits = [passage for passage in passages if passage.span.text in texts]
+    if not hits:
+        return Found(request.scope, {})
+    if any(map(described.speaks_of_old, named)):
+        hits = _without_newest(hits)
     asker = asker_of(asking)
-    values = described.values(named, meant, asker.names)
+    values = described.values(named, hits, asker.names)
     scope = request.scope if sure else ForgetScope.SIMILAR
     if values:
         found = _by_values(scope, values, asker, talk)
     else:
-        found = _divided(scope, meant, asker)
+        found = _divided(scope, hits, asker)
         found = replace(found, places=with_replies(found.places, turns))
     return replace(found, described=True)
 
 
-def _is_other_code(named: Sequence[Description], passage: Passage) -> bool:
-    """Return whether a statement gives another code or number than the named ones: the library's, not the bank's."""
-    words = frozenset(naming_terms(passage.span.text))
-    return bool(named) and all(described.lacks_modifiers(description, words) for description in named)
+def _without_newest(hits: Sequence[Passage]) -> list[Passage]:
+    """Return statements without what was said last: of two PINs "my old PIN" is the first."""
+    newest = max(hits, key=lambda passage: passage.turn.position).span.text
+    return [passage for passage in hits if passage.span.text != newest] or list(hits)
+
+
+def _chosen(named: Sequence[Description], passages: Sequence[Passage], log_odds: Floats) -> tuple[set[str], bool]:
+    """Return the statements that any of the named things means, and whether each choice is certain."""
+    wording = [[_wording(description, passage) for passage in passages] for description in named]
+    choices = [choose(log_odds + np.array(row)) for row in wording or [[0.0] * len(passages)]]
+    return {passages[at].span.text for chosen, _ in choices for at in chosen}, all(sure for _, sure in choices)
+
+
+def _wording(description: Description, passage: Passage) -> float:
+    """Return what the words for a thing say for a statement, beside the trained model, in log-odds."""
+    shared, age = described.shared_words(description, passage), described.age_score(description, passage)
+    return (
+        SHARED * shared
+        + AGE * age
+        - OTHER_CODE * _is_other_code(description, passage)
+        - NO_CODE * described.lacks_code(description, passage)
+    )
+
+
+def choose(log_odds: Floats) -> tuple[list[int], bool]:
+    """Return the statements that are meant, and whether that is certain: no other one is nearly as likely."""
+    best = log_odds.max()
+    meant = np.flatnonzero(log_odds >= max(MEANT, best - TOGETHER)).tolist()
+    if meant and not np.any((log_odds < best - TOGETHER) & (log_odds >= best - DOUBT)):
+        return meant, True
+    likely = [int(at) for at in np.argsort(-log_odds) if log_odds[at] >= max(LIKELY, best - CLOSE)]
+    return likely[:LOOSE], False
+
+
+def _is_other_code(description: Description, passage: Passage) -> bool:
+    """Return whether a statement gives another code or number than the named one: the library's, not the bank's."""
+    return described.lacks_modifiers(description, frozenset(naming_terms(passage.span.text)))
 
 
 def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from core.language.lazy_regex import lazy_regex
@@ -30,16 +29,7 @@ _CHINESE: Final = (
     r"[大二三四小]?[舅姑叔姨伯][妈父公婆]?|老板|领导|同事|房东|邻居|朋友|闺蜜|室友|老师|医生|大夫|律师|牙医|宠物|狗|猫|妈|爸"
 )
 _ROLE: Final = lazy_regex(rf"\b(?P<en>{_ENGLISH})(?:s(?=\b)|'s)?\b|(?P<zh>{_CHINESE})")
-_SUBJECT: Final = lazy_regex(
-    rf"^(?:and |but |so )?(?:(?:my|our|his|her|their|[\w-]+'s) )?(?:(?:old|new|own|late|little|younger|older|big|"
-    rf"current|"
-    rf"former|upstairs|best|twin|next-door) )*(?P<en>{_ENGLISH})(?:s|'s)?\b|"
-    rf"^(?:但|而|不过)?(?:我们?|他|她|[a-z]\w*)?(?:的|家)?(?P<zh>{_CHINESE})|\b(?P<of>{_ENGLISH})'s "
-)
 _NAME: Final = lazy_regex(r"\b[A-Z][a-zà-ÿ]{1,30}\b|(?<![一-鿿])[小老阿][一-鿿](?![子师板公婆家说样])")
-_ALIAS: Final = lazy_regex(
-    rf"\b(?P<role>{_ENGLISH})(?:,| is| named| called|'s name is| is called| is named)*,? (?P<name>[A-Z][a-z]+)"
-)
 
 
 def roles(text: str) -> frozenset[str]:
@@ -47,24 +37,9 @@ def roles(text: str) -> frozenset[str]:
     return frozenset(_canonical(match.group("en") or match.group("zh")) for match in _ROLE.finditer(text))
 
 
-def subject(statement: str) -> str | None:
-    """Return the relative of whom a statement in `text.plain` form speaks first, or whose matter it is."""
-    match = _SUBJECT.search(statement)
-    return None if match is None else _canonical(match.group("en") or match.group("zh") or match.group("of"))
-
-
 def names(text: str) -> frozenset[str]:
     """Return the words of a text that may be names of people and places; the first word of a sentence may be one."""
     return frozenset(match.group() for match in _NAME.finditer(text))
-
-
-def aliases(texts: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the roles of names, where a text says both: "my daughter Lily"."""
-    found: dict[str, frozenset[str]] = {}
-    for match in (match for text in texts for match in _ALIAS.finditer(text)):
-        role = _canonical(match.group("role").lower())
-        found[match.group("name")] = found.get(match.group("name"), frozenset()) | {role}
-    return found
 
 
 def _canonical(role: str) -> str:

@@ -1,50 +1,53 @@
-"""Recognises requests to forget, in any words: a logistic regression over the words and the meaning of sentences. Pure.
+"""Recognises requests to forget, in any words. Pure.
 
-Read are single sentences and pairs of neighbours ("I told you about my debts. Let that go."). The weights beside this
-module are trained by `python -m bench.forget_recognition`, which also reports how they decide on messages of authors
-who were left out. Vectors come from outside, so that no transaction is open while a model runs; without vectors of
-the model that the weights were trained with, the words decide alone.
+A trained model reads the message (`core.inference.local_reader`, head `asks`). It comes from outside, so that no
+transaction is open while it runs. Words count beside it, and decide alone where it is not installed: a logistic
+regression, whose weights `python -m bench.forget_recognition` trains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forgetting.text import READ, Span, plain, sentences
+from core.forgetting.text import READ, TOKEN, Span, clauses, is_long, plain, sentences
 from core.forgetting.wording import NEGATED
 from core.language import ngrams
 from core.language.sentences import is_chinese
 
 Floats = NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Floats]
-"""Returns the query vectors of texts, a row each."""
+Asks = Callable[[Sequence[str]], Floats]
+"""Returns the log-odds that each text asks to forget something."""
 
-MODEL: Final = "multilingual-e5-small-centred-2"
-"""Embedding model of the weights of meaning."""
+SURE: Final = 3.8
+"""Log-odds from which a message asks."""
 
-SURE: Final = 2.0
-"""Log-odds from which a message asks: of 100 messages of new authors that only look like requests 1 or 2 reach it."""
-
-LIKELY: Final = 0.7
+LIKELY: Final = 2.5
 """Log-odds from which a message may ask, so that what it means is held for approval."""
+
+WORDS_COUNT: Final = 0.3
+"""Weight of the log-odds by words beside those of the model."""
+
+PLAIN: Final = 3.5
+"""Log-odds by words from which a message may ask, whatever the model says."""
 
 SURE_BY_WORDS: Final = 1.5
 LIKELY_BY_WORDS: Final = 0.3
 """The same of log-odds by words alone, which are closer together."""
 
-WORDS_LIKELY: Final = -2.5
-"""Log-odds by words alone below which a sentence is not embedded: of 100 requests 1 stays below it."""
-
 WINDOWS: Final = 60
-"""Sentences and pairs of a message that are read."""
+"""Sentences and pairs of a message that are looked at."""
+
+STRETCH: Final = 350
+"""Characters that the model reads at once: what lies further apart in a message is read by itself."""
+
+AROUND: Final = 2
+"""Sentences before and after a likely one that are read with it, where the message is longer than a stretch."""
 
 LENGTH_STEP: Final = 20
 LENGTHS: Final = 8
@@ -52,7 +55,7 @@ LENGTHS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A sentence, or two neighbours: the numbers of the first and the last one, and the text."""
+    """A sentence, or neighbouring ones: the numbers of the first and the last one, and the text."""
 
     first: int
     last: int
@@ -71,26 +74,51 @@ NOT_ASKING: Final = Recognised((), sure=True)
 """Result for a message that does not ask."""
 
 
-def recognise(message: str, embed: Embed | None = None) -> Recognised | None:
+def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
     """Return which sentences of a message ask to forget something; None: none does.
 
-    `embed`: query vectors of `MODEL`; None decides by words alone, which finds fewer.
+    `asks`: the trained model; None decides by words alone, which recognises half as many.
     """
-    candidates = [window for window in windows(pieces(message)) if _may_ask(window.text)]
-    if not candidates:
+    spans = pieces(message)
+    shown = [*windows(message, spans), *_naming_values(message, spans)]
+    logits = {window: by_words(window.text) for window in shown if not _is_negated(window.text)}
+    if not logits:
         return None
-    logits = [by_words(window.text) for window in candidates]
-    if embed is not None:
-        vectors = embed([window.text for window in candidates])
-        logits = [by_meaning(window.text, vector) for window, vector in zip(candidates, vectors, strict=True)]
-    sure, likely = (SURE, LIKELY) if embed is not None else (SURE_BY_WORDS, LIKELY_BY_WORDS)
-    best = max(logits)
-    return None if best < likely else Recognised(_asking(candidates, logits), sure=best >= sure)
+    if asks is None:
+        best = max(logits.values())
+        return None if best < LIKELY_BY_WORDS else _recognised(logits, list(logits.values()), best >= SURE_BY_WORDS)
+    return _read(message, spans, logits, asks)
 
 
-def _may_ask(text: str) -> bool:
-    """Return whether a text is worth its vector; "don't forget …" asks for the opposite in nearly the same words."""
-    return by_words(text) >= WORDS_LIKELY and NEGATED.search(plain(text)) is None
+def _read(message: str, spans: Sequence[Span], logits: Mapping[Window, float], asks: Asks) -> Recognised | None:
+    """Return what the model says of the likeliest sentence and of all around it, and where the words agree with it."""
+    own = asks([window.text for window in logits]).tolist()
+    best = max(range(len(own)), key=own.__getitem__)
+    words = list(logits.values())[best]
+    whole = float(asks([stretch(message, spans, list(logits)[best])])[0])
+    score = (own[best] + whole) / 2 + WORDS_COUNT * words
+    is_likely = score >= LIKELY or max(logits.values()) >= PLAIN
+    return _recognised(logits, own, score >= SURE) if is_likely else None
+
+
+def _recognised(windows: Iterable[Window], log_odds: Sequence[float], is_sure: bool) -> Recognised:
+    return Recognised(_asking(list(windows), log_odds), sure=is_sure)
+
+
+def _is_negated(text: str) -> bool:
+    """Return whether a text asks for the opposite, "don't forget …", in nearly the same words."""
+    return NEGATED.search(plain(text)) is not None
+
+
+def stretch(message: str, spans: Sequence[Span], window: Window) -> str:
+    """Return what is read around a window: the whole message if it is short, else its neighbours."""
+    whole = _joined(message, spans, 0, len(spans) - 1).text
+    first, last = max(0, window.first - AROUND), min(len(spans) - 1, window.last + AROUND)
+    return whole if len(whole) <= STRETCH else _joined(message, spans, first, last).text
+
+
+def _joined(message: str, spans: Sequence[Span], first: int, last: int) -> Window:
+    return Window(first, last, message[spans[first].start : spans[last].end])
 
 
 def pieces(message: str) -> list[Span]:
@@ -99,21 +127,28 @@ def pieces(message: str) -> list[Span]:
     return [Span(text[piece.start : piece.end], piece.start) for piece in sentences(plain(text))]
 
 
-def windows(spans: Sequence[Span]) -> list[Window]:
+def windows(message: str, spans: Sequence[Span]) -> list[Window]:
     """Return the sentences of a message and the pairs of neighbours."""
-    single = [Window(at, at, span.text) for at, span in enumerate(spans)]
-    pairs = [Window(at, at + 1, f"{first.text} {second.text}") for at, (first, second) in enumerate(pairwise(spans))]
+    single = [_joined(message, spans, at, at) for at in range(len(spans))]
+    pairs = [_joined(message, spans, at, at + 1) for at in range(len(spans) - 1)]
     return [*single, *pairs][:WINDOWS]
+
+
+def _naming_values(message: str, spans: Sequence[Span]) -> list[Window]:
+    """Return the clauses that name a value beside others: "Forget 4711" of "Forget 4711, the new code is 4712"."""
+    parts = [(at, clause) for at, span in enumerate(spans[:WINDOWS]) for clause in _clauses(message, span)]
+    return [Window(at, at, clause) for at, clause in parts if any(map(is_long, TOKEN.findall(clause)))][:WINDOWS]
+
+
+def _clauses(message: str, span: Span) -> list[str]:
+    sentence = message[span.start : span.end]
+    parts = clauses(sentence)
+    return [sentence[part.start : part.end] for part in parts] if len(parts) > 1 else []
 
 
 def by_words(text: str) -> float:
     """Return the log-odds, by words alone, that a text asks."""
-    return ngrams.weights(WORDS_ALONE).logit(features(text))
-
-
-def by_meaning(text: str, vector: Floats) -> float:
-    """Return the log-odds, by words and meaning, that a text asks."""
-    return ngrams.weights(WORDS).logit(features(text)) + float(_meaning() @ vector)
+    return ngrams.weights(WORDS).logit(features(text))
 
 
 def features(text: str) -> frozenset[str]:
@@ -123,22 +158,17 @@ def features(text: str) -> frozenset[str]:
     return frozenset({*ngrams.of(folded, language), f"length {min(len(folded) // LENGTH_STEP, LENGTHS)}"})
 
 
-def _asking(candidates: Sequence[Window], logits: Sequence[float]) -> list[int]:
+def _asking(likely: Sequence[Window], logits: Sequence[float]) -> list[int]:
     """Return the sentences that ask by themselves; where only a pair does, the more likely sentence of it."""
-    own = {window.first: logit for window, logit in zip(candidates, logits, strict=True) if window.first == window.last}
+    own = dict[int, float]()
+    for window, logit in zip(likely, logits, strict=True):
+        if window.first == window.last:
+            own[window.first] = max(logit, own.get(window.first, logit))
     alone = sorted(at for at, logit in own.items() if logit > 0)
     if alone:
         return alone
-    best = candidates[max(range(len(logits)), key=logits.__getitem__)]
-    return [max((best.first, best.last), key=lambda at: own.get(at, WORDS_LIKELY))]
+    best = likely[max(range(len(logits)), key=logits.__getitem__)]
+    return [max((best.first, best.last), key=lambda at: own.get(at, -np.inf))]
 
 
 WORDS: Final = Path(__file__).with_name("recognition_words.bin")
-WORDS_ALONE: Final = Path(__file__).with_name("recognition_words_alone.bin")
-MEANING: Final = Path(__file__).with_name("recognition_meaning.npy")
-
-
-@cache
-def _meaning() -> Floats:
-    vector: Floats = np.load(MEANING)
-    return vector

@@ -14,7 +14,7 @@ from core.forgetting import asking as wishes
 from core.forgetting import extent
 from core.forgetting.asking import AGREES, OF_VALUE
 from core.forgetting.extent import ABOUT_SELF, UNSAID, ForgetScope
-from core.forgetting.recognition import recognise
+from core.forgetting.recognition import STRETCH, recognise
 from core.forgetting.text import READ, Span, clauses, plain, sentences
 from core.forgetting.wording import COMMAND
 from core.language.lazy_regex import lazy_regex
@@ -46,6 +46,11 @@ class ForgetRequest:
     around: Sequence[str] = ()
     of_value: bool = False
     values_only: bool = False
+
+    @property
+    def heard(self) -> str:
+        """Return what the trained model reads: the whole message, of a long one the sentences around those that ask."""
+        return self.text if len(self.text) <= STRETCH or not self.around else " ".join(self.around)
 
 
 def read(message: str, asking: Sequence[int]) -> ForgetRequest | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from core.forgetting import people
-from core.forgetting.text import Span, content_terms, find_all, is_word_at, loose, plain, statements
+from core.forgetting.text import Span, find_all, is_word_at, loose, plain, statements
 
 PERSON: Final = "user"
 """Role of messages that a person wrote."""
@@ -29,7 +26,7 @@ class Turn:
     """A message or a memory: its key, its position in order, who said it and what.
 
     `alone`: whether the user is the only person in the session, so that the assistant's messages are theirs as well.
-    `group_id`: the group that all of it was said to.
+    `group_id`: the group that all of it was said to. `cites`: the keys of the messages that a memory rests on.
     """
 
     key: Any
@@ -40,6 +37,7 @@ class Turn:
     text: str
     alone: bool = True
     group_id: str | None = None
+    cites: frozenset[Any] = frozenset()
 
     @cached_property
     def plain(self) -> str:
@@ -81,28 +79,15 @@ def asker_of(turn: Turn, group_id: str | None = None) -> Asker:
 
 
 class Talk:
-    """Turns cut into passages, with the frequency of their words."""
+    """Turns cut into passages."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = turns
         self.passages = [
             Passage(turn, span, turn.plain[span.start : span.end]) for turn in turns for span in turn.pieces
         ]
-        self.terms = [frozenset(content_terms(one.span.text)) for one in self.passages]
-        told = [found for one, found in zip(self.passages, self.terms, strict=True) if one.turn.role != MEMORY]
-        self.number = max(len(told), 2)
-        self.counts = Counter(term for found in told for term in found)
         self.alone = all(turn.alone for turn in turns)
         self.speakers = {plain(t.speaker) for t in turns if t.speaker and t.role == PERSON}
-
-    @cached_property
-    def aliases(self) -> Mapping[str, frozenset[str]]:
-        """Roles of people by the names that some statement gives them: "my daughter Lily"."""
-        return people.aliases(passage.span.text for passage in self.passages)
-
-    def weight(self, term: str) -> float:
-        """Return how rare a word is: 1 in one statement alone. Memories repeat messages, and do not count."""
-        return math.log1p(self.number / max(1, self.counts[term])) / math.log1p(self.number)
 
     def holding(self, value: str) -> list[Turn]:
         """Return the turns that hold a value as whole words."""

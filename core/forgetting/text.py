@@ -66,6 +66,11 @@ def clauses(text: str) -> list[Span]:
     return _pieces(text, _CLAUSE_END)
 
 
+def is_long(token: str) -> bool:
+    """Return whether a token is long enough to be a value by itself."""
+    return sum(sign.isdigit() for sign in token) > 2 or (len(token) > 3 and re.search("[A-Za-z]", token) is not None)  # noqa: PLR2004
+
+
 def content_terms(text: str) -> list[str]:
     """Return the stems of a text that carry a meaning, without those that occur in every talk."""
     found = terms(text.translate(_SIMPLIFIED))
@@ -148,6 +153,12 @@ STOPS: Final = frozenset(
     "because once after since until before while when if than then there here no not only".split()
 )
 """Function words of English, which begin and end no value."""
+
+TOKEN: Final = lazy_regex(
+    r"\d{2,4}年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}月\d{1,2}[日号]|[A-Za-z0-9_@+-]*(?:\d|[A-Za-z]@)[A-Za-z0-9_@./:+-]*"
+    r"(?:,\d{3}(?!\d))*(?:\.\d+)?"
+)
+"""A word with a digit, an address of mail, a Chinese date."""
 
 _TELLING: Final = frozenset(
     stem(word)

@@ -66,7 +66,7 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
     rows = [*tx.execute(_ELSEWHERE, asked), *reversed(tx.execute(_TALK, asked).all())]
     alone = _sessions_alone(tx, sorted({row.session_id for row in rows}))
     turns = [_turn(row, position, alone=row.session_id in alone) for position, row in enumerate(rows)]
-    memories = [Turn(row.id, -1, row.user_id, None, MEMORY, row.content) for row in tx.execute(_MEMORIES, asked)]
+    memories = [_memory(row) for row in tx.execute(_MEMORIES, asked)]
     asking = next((turn for turn in turns if turn.key == (session_id, message_id)), None)
     if asking is None:
         raise NotFound(f"The message {message_id!r} is too old to be answered now.")
@@ -122,6 +122,11 @@ def _turn(row: Any, position: int, *, alone: bool) -> Turn:
     return Turn(key, position, row.user_id, row.speaker, row.role, row.content, alone, row.group_id)
 
 
+def _memory(row: Any) -> Turn:
+    cites = frozenset((session_id, message_id) for session_id, message_id in row.cites or ())
+    return Turn(row.id, -1, row.user_id, None, MEMORY, row.content, cites=cites)
+
+
 def _message(row: Any) -> Message:
     return Message(**{name: getattr(row, name) for name in Message.__slots__})
 
@@ -153,7 +158,9 @@ _ELSEWHERE = text("""
 """Messages named by the event, and those of the asker's sessions and group that hold one of the values."""
 
 _MEMORIES = text("""
-    SELECT id, user_id, content FROM memories
+    SELECT id, user_id, content, (
+        SELECT json_agg(json_build_array(e.session_id, e.message_id)) FROM evidence e WHERE e.memory_id = memories.id
+    ) AS cites FROM memories
     WHERE user_id = :user AND category NOT IN ('episode', 'pattern', 'knowledge') AND content <> ''
       AND NOT EXISTS (SELECT FROM evidence e WHERE e.memory_id = memories.id AND e.session_id = :session
                                                AND e.message_id = :message)

@@ -8,26 +8,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
-from weakref import WeakSet
+from typing import Any
 
 import numpy as np
 
-from core import deferred, heap, interpreter
+from core import deferred, interpreter
 from core.errors import Misconfigured
 from core.inference import local_models
 from core.inference.embedders import Floats, unit_rows
+from core.inference.loaded import IDLE_SECONDS, Loaded
 from core.inference.local_models.catalog import MODELS, LocalModel
 
 GRAPHS = Path(local_models.__file__).parent
-
-IDLE_SECONDS: Final = 300.0
-"""A model that has embedded nothing for so long is freed, unless the settings say otherwise."""
 
 
 class LocalEmbedder:
@@ -38,12 +33,8 @@ class LocalEmbedder:
     ) -> None:
         """`folder` holds the model's files; default: those of the installed package. `idle_seconds` 0: it stays."""
         self.name, self.dimension = model.name, model.dimension
-        self._model, self._folder = model, folder
-        self._encoder: Any = None
-        self._mean: Floats | None = None
-        self._loading = threading.Lock()
-        self._idle_seconds, self._used = idle_seconds, 0.0
-        _MODELS.add(self)
+        self._model = model
+        self._encoder: Loaded[Any] = Loaded(partial(_load, model, folder), idle_seconds)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text; only its first 256 tokens count. Misconfigured: the model is not installed."""
@@ -56,39 +47,28 @@ class LocalEmbedder:
     def _embed(self, texts: list[str]) -> Floats:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        rows: Floats = self._loaded().embed(texts)
-        self._used = time.monotonic()
-        return rows if self._mean is None else unit_rows(rows - self._mean)
-
-    def _loaded(self) -> Any:
-        with self._loading:
-            if self._encoder is None:
-                folder = self._folder or local_model_path(self._model)
-                _check_files(self._model, folder)
-                if self._model.mean:
-                    self._mean = np.load(GRAPHS / self._model.mean)
-                # Imported here: most processes never embed anything.
-                encoder = deferred.load("core.inference.local_models.encoder:Encoder")
-                self._encoder = encoder(GRAPHS / self._model.graph, deferred.load(self._model.read)(folder))
-                heap.trim()  # Reading leaves twice the model behind, free.
-            self._used = time.monotonic()
-            return self._encoder
-
-    def release_if_idle(self) -> None:
-        """Free the model if nothing was embedded for a while; a pass under way keeps it to its end."""
-        with self._loading:
-            if self._idle_seconds and time.monotonic() - self._used >= self._idle_seconds:
-                self._encoder = None
+        rows: Floats = self._encoder.get().embed(texts)
+        self._encoder.touch()
+        return rows if self._model.mean is None else unit_rows(rows - _mean(self._model.mean))
 
 
-_MODELS: WeakSet[LocalEmbedder] = WeakSet()
-"""All embedders of this process."""
+def _load(model: LocalModel, folder: Path | None) -> Any:
+    # Imported here: most processes never embed anything.
+    encoder = deferred.load("core.inference.local_models.encoder:Encoder")
+    return encoder(GRAPHS / model.graph, read_files(model, folder))
 
 
-def sweep() -> None:
-    """Free the models that are idle."""
-    for one in list(_MODELS):
-        one.release_if_idle()
+@cache
+def _mean(name: str) -> Floats:
+    mean: Floats = np.load(GRAPHS / name)
+    return mean
+
+
+def read_files(model: LocalModel, folder: Path | None = None) -> Any:
+    """Return the contents of a model's files, once they are seen to be the published ones. Raises Misconfigured."""
+    folder = folder or local_model_path(model)
+    _check_files(model, folder)
+    return deferred.load(model.read)(folder)
 
 
 def local_model_path(model: LocalModel) -> Path:

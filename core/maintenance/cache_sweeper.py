@@ -11,7 +11,7 @@ from typing import Final
 from core import heap, memoize
 from core.index.resident import cache
 from core.index.resident.filling import FILLER
-from core.inference import local_embedder
+from core.inference import loaded
 from core.loop import Loop
 from core.memory import feature_cache
 from core.storage import idle_connections
@@ -23,7 +23,7 @@ SWEEPS: Final[tuple[Callable[[], None], ...]] = (
     memoize.sweep,
     cache.sweep,
     feature_cache.sweep,
-    local_embedder.sweep,
+    loaded.sweep,
     idle_connections.sweep,
     heap.trim,
 )

@@ -22,8 +22,10 @@ from core.forgetting.params import MayAsk, Mode
 from core.forgetting.recognition import NOT_ASKING, Recognised
 from core.forgetting.talk import PERSON
 from core.forgetting.turns import Scene
+from core.inference import local_reader
 from core.inference.ask import ModelRefused
-from core.inference.embedders import Embedder
+from core.inference.embedders import Embedder, Floats
+from core.inference.local_reader import LocalReader
 from core.memory import receipts
 from core.memory.receipts import Signer
 from core.search import query
@@ -58,11 +60,12 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
         scene = turns.alone(tx, session_id, message_id)
         echoes = forget.echoes(tx, job.tenant_id, scene)
-    recognised = _recognised(tools.embedder, scene)
+    reader = local_reader.reader(tools.settings)
+    recognised = _recognised(reader, scene)
     with tools.db.tenant(job.tenant_id) as tx:
         asked = forget.find(tx, session_id, message_id, recognised.sentences, may_ask=may_ask)
     if _is_worth_a_search(asked) and not echoes:
-        asked = _by_meaning(tools.embedder, _search_elsewhere(tools, job, asked))
+        asked = _by_meaning(tools.embedder, reader, _search_elsewhere(tools, job, asked))
     if not recognised.sure:
         asked = forget.as_guess(asked)
     if asked.found.is_empty and not (echoes or asked.found.refused):
@@ -84,12 +87,11 @@ def _check_params(job: Job) -> None:
         raise Never(f"/params/{fault[0]}: {fault[1]}; correct it in the rule.")
 
 
-def _recognised(embedder: Embedder, scene: Scene) -> Recognised:
+def _recognised(reader: LocalReader | None, scene: Scene) -> Recognised:
     """Return which sentences of a person's message ask to forget something. No transaction may be open."""
     if scene.asking.role != PERSON:
         return NOT_ASKING
-    embed = embedder.embed_queries if embedder.name == recognition.MODEL else None
-    return recognition.recognise(scene.asking.text, embed) or NOT_ASKING
+    return recognition.recognise(scene.asking.text, reader.asks if reader else None) or NOT_ASKING
 
 
 def _is_worth_a_search(asked: Request) -> bool:
@@ -106,17 +108,18 @@ def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
         return forget.find(tx, message.session_id, message.id, asked.asking, places, asked.may_ask)
 
 
-def _by_meaning(embedder: Embedder, asked: Request) -> Request:
+def _by_meaning(embedder: Embedder, reader: LocalReader | None, asked: Request) -> Request:
     """Look for what a request describes by the meaning of statements. No transaction may be open."""
     if asked.request is None or not _is_worth_a_search(asked):
         return asked
 
-    def cosines(named: Sequence[str], statements: Sequence[str]) -> list[list[float]]:
-        rows: list[list[float]] = (embedder.embed_queries(named) @ embedder.embed(statements).T).tolist()
+    def cosines(named: Sequence[str], statements: Sequence[str]) -> Floats:
+        rows: Floats = embedder.embed_queries(named) @ embedder.embed(statements).T
         return rows
 
     scene = asked.scene
-    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines))
+    meant = reader.meant if reader else None
+    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines, meant))
 
 
 def _suggested(tools: Tools, job: Job, asked: Request) -> Request:

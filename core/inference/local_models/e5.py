@@ -31,8 +31,8 @@ DIMENSION: Final = 384
 _MAGIC: Final = b"E5S1"
 _Q4_BYTES: Final = 18
 _QUANTISED: Final = 1
-_MATRICES: Final = {"query": "q", "key": "k", "value": "v", "attended": "ao", "wide": "fi", "narrow": "fo"}
-_NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
+MATRICES: Final = {"query": "q", "key": "k", "value": "v", "attended": "ao", "wide": "fi", "narrow": "fo"}
+NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
 """Names in the graph, and in the model's file."""
 
 
@@ -49,6 +49,18 @@ class Pieces:
     first: int
     last: int
     unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Cuts a text into tokens, as the model takes them."""
+
+    unigram: Unigram
+    first: int
+    last: int
+
+    def __call__(self, text: str) -> list[int]:
+        return [self.first, *self.unigram.ids(text, MAX_TOKENS - 2), self.last]
 
 
 @dataclass(slots=True)
@@ -74,7 +86,7 @@ def read(folder: Path) -> ModelFiles:
     mapped, reader = _open(folder)
     pieces = _pieces(reader)
     unigram = Unigram(pieces.texts, pieces.scores, pieces.unknown, pieces.normal)
-    first, last = pieces.first, pieces.last
+    tokens = Tokens(unigram, pieces.first, pieces.last)
     tensors = _directory(reader)
     words = tensors["emb.word"].reshape(-1, DIMENSION // quantisation.BLOCK, _Q4_BYTES)
     positions = tensors["emb.pos"].reshape(-1, DIMENSION) + tensors["emb.type"][:DIMENSION]
@@ -82,9 +94,6 @@ def read(folder: Path) -> ModelFiles:
     def embed(ids: Ids) -> Floats:
         embedded: Floats = quantisation.restore_q4(words[ids]) + positions[: ids.shape[1]]
         return embedded
-
-    def tokens(text: str) -> list[int]:
-        return [first, *unigram.ids(text, MAX_TOKENS - 2), last]
 
     weights = dict(_weights(tensors))
     if hasattr(mmap, "MADV_DONTNEED"):
@@ -143,13 +152,13 @@ def _weights(tensors: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray
     yield "norm.weight", tensors["emb.ln.w"]
     yield "norm.bias", tensors["emb.ln.b"]
     for layer in range(LAYERS):
-        for name, theirs in _MATRICES.items():
+        for name, theirs in MATRICES.items():
             bias = tensors[f"l{layer}.{theirs}.b"]
             raw = tensors[f"l{layer}.{theirs}.w"].reshape(len(bias), -1, _Q4_BYTES)
             codes, scales = quantisation.quantise(quantisation.restore_q4(raw))
             yield f"{layer}.{name}.codes", codes
             yield f"{layer}.{name}.scales", scales
             yield f"{layer}.{name}.bias", bias
-        for name, theirs in _NORMS.items():
+        for name, theirs in NORMS.items():
             yield f"{layer}.{name}.weight", tensors[f"l{layer}.{theirs}.w"]
             yield f"{layer}.{name}.bias", tensors[f"l{layer}.{theirs}.b"]

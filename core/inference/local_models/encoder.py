@@ -21,8 +21,14 @@ Ids = NDArray[np.int64]
 BATCH_TOKENS: Final = 256
 """Padded tokens in one pass: the widest activation, 1.5 MB, fits a core's cache; twice as many take a fifth longer."""
 
+WIDTH: Final = 384
+"""Numbers of a token's state."""
+
 SLOW_FUSIONS: Final = ("SkipLayerNormFusion",)
 """Optimisations left out: the operator that adds and normalises in one takes longer than the two it replaces."""
+
+Pool = Callable[[Floats, NDArray[np.bool_]], Floats]
+"""Makes a row of the states of each text; the second array says which of them are not padding."""
 
 _PROBE: Final = "Is anybody there?"
 
@@ -40,8 +46,8 @@ class ModelFiles:
     weights: Mapping[str, NDArray[Any]]
 
 
-class Encoder:
-    """A model in memory. Safe to share between threads: nothing changes after loading."""
+class Transformer:
+    """The layers of a model in memory. Safe to share between threads: nothing changes after loading."""
 
     def __init__(self, graph: Path, files: ModelFiles) -> None:
         """Open a session with one thread: several passes at a time use several cores."""
@@ -54,39 +60,53 @@ class Encoder:
         self._session = onnxruntime.InferenceSession(
             graph.read_bytes(), options, providers=["CPUExecutionProvider"], disabled_optimizers=list(SLOW_FUSIONS)
         )
-        self._tokens, self._vectors = files.tokens, files.embed
+        self.tokens, self._vectors = files.tokens, files.embed
         self._weights = dict(files.weights)  # The session reads them from there.
         self._drop_repacked()
 
     def _drop_repacked(self) -> None:
         """Free the matrices that the session has copied into a layout of its own, as it does on most processors.
 
-        Whether it has cannot be asked: with another sign they would change the vectors if it read them.
+        Whether it has cannot be asked: with another sign they would change the states if it read them.
         """
         matrices = {name: values for name, values in self._weights.items() if values.dtype == np.int8}
-        before = self.embed([_PROBE])
+        probe = [self.tokens(_PROBE)]
+        before, _ = self.states(probe)
         for values in matrices.values():
             np.negative(values, out=values)
-        if np.array_equal(before, self.embed([_PROBE])):
+        if np.array_equal(before, self.states(probe)[0]):
             self._weights = {name: values for name, values in self._weights.items() if name not in matrices}
         else:
             for values in matrices.values():
                 np.negative(values, out=values)
 
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Return one row of length 1 for each text, in the order given; texts of similar length share a pass."""
-        tokens = [self._tokens(text) for text in texts]
-        rows = [np.empty(0, dtype=np.float32)] * len(texts)
-        for batch in batches([len(ids) for ids in tokens]):
-            for place, row in zip(batch, self._forward([tokens[place] for place in batch]), strict=True):
-                rows[place] = row
-        return np.array(rows, dtype=np.float32)
+    def rows(self, tokens: Sequence[Sequence[int]], pool: Pool, width: int) -> Floats:
+        """Return a row of `width` numbers for each list of tokens, in the order given: what `pool` makes of its states.
 
-    def _forward(self, tokens: Sequence[Sequence[int]]) -> Floats:
+        Lists of similar length share a pass.
+        """
+        rows = np.empty((len(tokens), width), dtype=np.float32)
+        for batch in batches([len(ids) for ids in tokens]):
+            rows[batch] = pool(*self.states([tokens[place] for place in batch]))
+        return rows
+
+    def states(self, tokens: Sequence[Sequence[int]]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the states of the tokens of a few texts, [text, token, number], and which of them are not padding."""
         ids, present = pad(tokens)
         inputs = {"embedded": self._vectors(ids), "present": present.astype(np.int32)}
         (states,) = self._session.run(None, inputs)
-        return _pool(states, present)
+        return states, present
+
+
+class Encoder:
+    """A model that turns texts into vectors. Safe to share between threads."""
+
+    def __init__(self, graph: Path, files: ModelFiles) -> None:
+        self._layers = Transformer(graph, files)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row of length 1 for each text, in the order given."""
+        return self._layers.rows([self._layers.tokens(text) for text in texts], _pool, WIDTH)
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:
@@ -110,6 +130,12 @@ def pad(tokens: Sequence[Sequence[int]]) -> tuple[Ids, NDArray[np.bool_]]:
 
 def _pool(states: Floats, present: NDArray[np.bool_]) -> Floats:
     """Average the states of the tokens of each text (Reimers & Gurevych 2019), and scale to length 1."""
-    sums = np.einsum("ntd,nt->nd", states, present.astype(np.float32))
+    sums = summed(states, present)
     vectors: Floats = sums / np.linalg.norm(sums, axis=1, keepdims=True)
     return vectors
+
+
+def summed(states: Floats, present: NDArray[np.bool_]) -> Floats:
+    """Return the sum of the states of the tokens of each text."""
+    sums: Floats = np.einsum("ntd,nt->nd", states, present.astype(np.float32))
+    return sums

@@ -24,7 +24,8 @@ _UNKNOWN_PENALTY: Final = 10.0
 _DECOMPOSED: Final = 4
 """Characters into which one is decomposed at the most."""
 
-_SPACES: Final = re.compile(" +")
+_WORDS: Final = re.compile(r"[^ ]+|\A\Z")
+"""A text without words is one empty word."""
 
 
 class Unigram:
@@ -38,12 +39,18 @@ class Unigram:
 
     def ids(self, text: str, most: int) -> list[int]:
         """Return the ids of a text's pieces, at most so many."""
-        ids: list[int] = []
-        for word in _SPACES.split(self.normalised(text[: most * LONGEST_PIECE * _DECOMPOSED])[: most * LONGEST_PIECE]):
-            ids += self._cut(SPACE + word)
-            if len(ids) >= most:
-                return ids[:most]
-        return ids
+        return [piece for piece, _, _ in self.places(self.normalised(text[: most * LONGEST_PIECE * _DECOMPOSED]), most)]
+
+    def places(self, normalised: str, most: int) -> list[tuple[int, int, int]]:
+        """Return the pieces of a normalised text, at most so many: id, start, and end, without the space before it."""
+        pieces: list[tuple[int, int, int]] = []
+        for word in _WORDS.finditer(normalised[: most * LONGEST_PIECE]):
+            before = word.start() - len(SPACE)
+            cut = self._cut(SPACE + word.group())
+            pieces += [(piece, max(before + start, word.start()), before + end) for piece, start, end in cut]
+            if len(pieces) >= most:
+                return pieces[:most]
+        return pieces
 
     def normalised(self, text: str) -> str:
         """Return a text with the characters of the pieces: replaced one by one, then composed.
@@ -53,8 +60,8 @@ class Unigram:
         """
         return unicodedata.normalize("NFC", text.translate(self._normal)).strip(" ")
 
-    def _cut(self, word: str) -> list[int]:
-        """Return the most probable pieces of a word (Viterbi 1967); neighbouring unknown characters become one."""
+    def _cut(self, word: str) -> list[tuple[int, int, int]]:
+        """Return the most probable pieces of a word (Viterbi 1967) and their places; unknown neighbours become one."""
         piece_at, scores = self._pieces.get, self._scores
         best = [0.0] + [-float("inf")] * len(word)
         steps: list[tuple[int, int]] = [(0, self._unknown)] * (len(word) + 1)
@@ -66,10 +73,13 @@ class Unigram:
                     best[end], steps[end] = here + scores[piece], (start, piece)
             if here + self._unknown_score > best[start + 1]:
                 best[start + 1], steps[start + 1] = here + self._unknown_score, (start, self._unknown)
-        found: list[int] = []
+        cut: list[tuple[int, int, int]] = []
         end = len(word)
         while end:
-            end, piece = steps[end]
-            if piece != self._unknown or not found or found[-1] != self._unknown:
-                found.append(piece)
-        return found[::-1]
+            start, piece = steps[end]
+            if piece == self._unknown and cut and cut[-1][0] == self._unknown:
+                cut[-1] = piece, start, cut[-1][2]
+            else:
+                cut.append((piece, start, end))
+            end = start
+        return cut[::-1]

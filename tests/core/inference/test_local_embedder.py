@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from core.errors import Misconfigured
+from core.inference import loaded as loaded_models
 from core.inference import local_embedder
 from core.inference.embedders import CachedEmbedder, Embedder, HashEmbedder
 from core.inference.local_embedder import LocalEmbedder
@@ -105,15 +106,15 @@ def test_threads_share_one_model(local: LocalEmbedder, model: LocalModel) -> Non
 
 def test_a_model_that_is_idle_is_freed_and_read_again_with_the_next_text(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(local_embedder.time, "monotonic", lambda: now)
+    monkeypatch.setattr(loaded_models.time, "monotonic", lambda: now)
     hasty, lasting = LocalEmbedder(ENGLISH, idle_seconds=60), LocalEmbedder(ENGLISH, idle_seconds=0)
     first, kept = hasty.embed([SENTENCE]), lasting.embed([SENTENCE])
-    encoders = [weakref.ref(one._encoder) for one in (hasty, lasting)]
+    encoders = [weakref.ref(one._encoder.get()) for one in (hasty, lasting)]
     now += 59
-    local_embedder.sweep()
+    loaded_models.sweep()
     assert [encoder() is None for encoder in encoders] == [False, False]
     now += 1
-    local_embedder.sweep()
+    loaded_models.sweep()
     assert [encoder() is None for encoder in encoders] == [True, False]
     assert np.array_equal(hasty.embed([SENTENCE]), first)
     assert np.array_equal(kept, first)

@@ -9,6 +9,8 @@ from core.config import Settings
 from core.events import dispatch_control
 from core.events.dispatch_control import SignedRemark
 from core.events.publishing import Author
+from core.forgetting import matching
+from core.inference import local_reader
 from core.inference.openai_client import OpenAIClient
 from core.memory import receipts
 from core.storage.db import Database
@@ -331,9 +333,10 @@ def test_members_ask_for_the_group_where_the_rule_says_so(app: Database, works: 
     assert spoken(app)[3] == "Reminder: the old PIN [erased] stays deleted."
 
 
-def test_where_several_statements_fit_equally_they_are_held_and_erased_once_approved(
-    app: Database, works: Works
+def test_where_nothing_is_certainly_meant_the_likeliest_are_held_and_erased_once_approved(
+    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(matching, "MEANT", 99.0)
     accept_all(app, [said("Movers come at eight."), said(f"We had a quarrel about money in May, {WORD}.")])
     accept_all(app, [said("We had a quarrel about money in June.")])
     accept_all(app, [said("Please delete the quarrel from your memory.")])
@@ -378,11 +381,18 @@ def answering(*passages: tuple[int, str], is_request: bool = True) -> Json:
     return reply({"is_request": is_request, "passages": [{"message": n, "quote": q} for n, q in passages]})
 
 
+@pytest.fixture
+def no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave what a request means to the model: the reader finds it by itself."""
+    monkeypatch.setattr(local_reader, "reader", lambda _settings: None)
+
+
 def asked_with(settings: Settings, app: Database, model: Endpoint, document: Json, params: Json | None = None) -> Json:
     client = OpenAIClient(model.url, "k", "fake", 5.0)
     return ran(tools_of(settings, app), forgetting.forget_on_request, document, params, client)
 
 
+@pytest.mark.usefixtures("no_reader")
 def test_what_a_model_suggests_is_held_and_erased_once_approved(
     app: Database, works: Works, settings: Settings
 ) -> None:
@@ -413,6 +423,7 @@ def test_what_a_model_suggests_is_held_and_erased_once_approved(
     ],
     ids=["no request", "not literal", "no JSON", "500", "429"],
 )
+@pytest.mark.usefixtures("no_reader")
 def test_a_model_that_fails_or_quotes_nothing_that_was_said_has_nothing_forgotten(
     app: Database, settings: Settings, answer: object
 ) -> None:

@@ -1,0 +1,144 @@
+"""What a new message does to what was said before, through the pipeline of production, without a model.
+
+    python -m bench.changes FILE [--show]
+
+Each line of the file is a case (`changes_data`): `earlier` statements with their days, a later `message`, and its
+`effects` on them. Each statement is a message of a conversation of its own; the message comes last. A statement is over
+if nothing of what is stored of it alone is in force. Statements of which nothing is stored do not count. Reported: of
+those that were ended, how many are over by the labels; of those that are over, how many were ended; and how many
+statements that hold were ended where the message changes nothing at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from bench.forget_sentences import TENANT, Bench, publish
+from bench.reader_data import OVER
+from bench.stand import database
+from core import logs
+from core.config import Settings
+from core.inference import configured_embedder
+from core.storage import db
+from core.tenancy import tenants
+from rules.registry import store
+from workers import wiring
+
+Json = dict[str, Any]
+RULES = frozenset({"consolidate_on_session_end", "resolve_conflicts"})
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts over statements, and a line for each that is wrong."""
+
+    stored: int = 0
+    over: int = 0
+    ended: int = 0
+    right: int = 0
+    in_vain: int = 0
+    unchanged: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
+def run(cases: Sequence[Json]) -> Score:
+    """Play the cases."""
+    score = Score()
+    with at_work() as bench:
+        for case in cases:
+            before = told(bench, case)
+            say(bench, case, len(case["earlier"]), case["message"], case["said"])
+            count(case, before, in_force(bench, case), score)
+    return score
+
+
+@contextmanager
+def at_work() -> Iterator[Bench]:
+    """A database with the rules that learn from conversations, and what works on it."""
+    logs.configure("warning", "text", "bench")
+    model = configured_embedder.embedder(Settings(embedding="local"))
+    with (
+        database(model, rules_poll_seconds=1e-9) as (settings, _),
+        closing(db.connect(db.app_url(settings), 2)) as app,
+    ):
+        bench = Bench(app, wiring.router(settings), wiring.ledger(settings, model))
+        with closing(bench.router.db), closing(bench.ledger.db):
+            with app.tenant(TENANT) as tx:
+                tenants.ensure(tx, TENANT)
+                for name in store.install_defaults(tx, TENANT):
+                    if name not in RULES:
+                        store.delete(tx, TENANT, name, author="bench")
+            yield bench
+
+
+def told(bench: Bench, case: Json) -> set[int]:
+    """Say the earlier statements; return those of which something is stored."""
+    for at, earlier in enumerate(case["earlier"]):
+        say(bench, case, at, earlier["text"], earlier["said"])
+    return in_force(bench, case)
+
+
+def say(bench: Bench, case: Json, at: int, content: str, day: str) -> None:
+    """Publish a message, and end its conversation."""
+    time, session = f"{day}T09:00:00Z", f"{case['id']}-{at}"
+    said = {"session_id": session, "user_id": case["id"], "role": "user", "content": content, "message_id": "m"}
+    ended = {"session_id": session, "message_count": 3}
+    for event_type, payload in (("message.added", said), ("session.ended", ended)):
+        publish(bench, [{"event_type": event_type, "source": "bench", "time": time, "payload": payload}])
+
+
+def in_force(bench: Bench, case: Json) -> set[int]:
+    """Return the numbers of the statements of which something is stored that rests on them alone and is in force."""
+    query = text("""
+        SELECT min(e.session_id) AS session_id FROM memories m JOIN evidence e ON e.memory_id = m.id
+        WHERE m.user_id = :user AND m.status = 'active' AND m.category <> 'episode'
+        GROUP BY m.id HAVING count(DISTINCT e.session_id) = 1
+    """)
+    with bench.app.tenant(TENANT) as tx:
+        return {int(session.rpartition("-")[2]) for session in tx.execute(query, {"user": case["id"]}).scalars()}
+
+
+def count(case: Json, before: set[int], after: set[int], score: Score) -> None:
+    """Add what became of the statements of a case."""
+    over = {effect["on"] for effect in case["effects"] if effect["kind"] in OVER} & before
+    ended = before - after - {effect["on"] for effect in case["effects"] if effect["kind"] in {"same", "more"}}
+    score.stored += len(before)
+    score.over += len(over)
+    score.ended += len(ended)
+    score.right += len(ended & over)
+    if not case["effects"]:
+        score.unchanged += len(before)
+        score.in_vain += len(ended)
+    for at in sorted(ended ^ over):
+        what = "ended in vain" if at in ended else "still in force"
+        score.lines.append(f"{case['id']} {what}: {case['earlier'][at]['text']} | {case['message']}")
+
+
+def show(score: Score, *, failures: bool) -> None:
+    print(f"statements stored: {score.stored}")
+    print(f"ended: {score.ended}, of which over: {score.right / max(1, score.ended):.2f}")
+    print(f"over: {score.over}, of which ended: {score.right / max(1, score.over):.2f}")
+    print(f"ended where nothing changes: {score.in_vain} of {score.unchanged}")
+    for line in score.lines if failures else ():
+        print(f"  {line}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--show", action="store_true", help="print what went wrong")
+    parsed = parser.parse_args()
+    cases = [json.loads(line) for line in parsed.file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    show(run(cases), failures=parsed.show)
+
+
+if __name__ == "__main__":
+    main()

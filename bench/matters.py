@@ -1,0 +1,98 @@
+"""What is kept of conversations, sentence by sentence, through the pipeline of production, without a model.
+
+    python -m bench.matters FILE [--show]
+
+Each line of the file is a conversation (`matters_data`): its turns, and of each sentence of the user whether it should
+be kept. It is published, ended, and settled. A sentence is kept if an active memory cites it: the quotation is within
+the sentence, or the sentence within the quotation. Reported by language: of the sentences kept, how many should be
+(precision); of those that should be, how many are (recall).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from bench.changes import at_work
+from bench.forget_sentences import TENANT, Bench, publish
+
+Json = dict[str, Any]
+TIME = "2026-11-02T09:00:00Z"
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts of sentences of one language, and a line for each that is wrong."""
+
+    wanted: int = 0
+    kept: int = 0
+    right: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        precision, recall = self.right / max(1, self.kept), self.right / max(1, self.wanted)
+        return f"precision {precision:.2f} of {self.kept}, recall {recall:.2f} of {self.wanted}"
+
+
+def quotations(bench: Bench, case: Json) -> list[tuple[int, str]]:
+    """Publish a conversation; return what active memories cite of it: the turn and the words."""
+    session = f"session-{case['id']}"
+    for at, turn in enumerate(case["turns"]):
+        said = {"session_id": session, "user_id": case["id"], "role": turn["role"], "message_id": f"m{at}"}
+        said |= {"content": content(turn, case["lang"])}
+        said |= {"speaker": case["speaker"]} if turn["role"] == "user" else {}
+        publish(bench, [{"event_type": "message.added", "source": "bench", "time": TIME, "payload": said}])
+    ended = {"session_id": session, "message_count": len(case["turns"])}
+    publish(bench, [{"event_type": "session.ended", "source": "bench", "time": TIME, "payload": ended}])
+    query = text("""
+        SELECT e.message_id, e.quote FROM memories m JOIN evidence e ON e.memory_id = m.id
+        WHERE m.user_id = :user AND m.status = 'active' AND m.category <> 'episode' AND e.quote <> ''
+    """)
+    with bench.app.tenant(TENANT) as tx:
+        return [(int(row.message_id[1:]), row.quote) for row in tx.execute(query, {"user": case["id"]})]
+
+
+def content(turn: Json, language: str) -> str:
+    if "sentences" not in turn:
+        return str(turn["text"])
+    return ("" if language in {"zh", "ja"} else " ").join(sentence["text"] for sentence in turn["sentences"])
+
+
+def count(case: Json, cited: list[tuple[int, str]], score: Score) -> None:
+    """Add what became of the sentences of a conversation."""
+    for at, turn in enumerate(case["turns"]):
+        quotes = [quote for place, quote in cited if place == at]
+        for sentence in turn.get("sentences", ()):
+            said = sentence["text"]
+            kept = any(said in quote or quote in said for quote in quotes)
+            score.wanted += sentence["keep"]
+            score.kept += kept
+            score.right += kept and sentence["keep"]
+            if kept != sentence["keep"]:
+                score.lines.append(f"{case['id']} {'kept in vain' if kept else 'not kept'}: {said}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--show", action="store_true", help="print what went wrong")
+    parsed = parser.parse_args()
+    scores: dict[str, Score] = defaultdict(Score)
+    with at_work() as bench:
+        for line in parsed.file.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            count(case, quotations(bench, case), scores[case["lang"]])
+    for language, score in sorted(scores.items()):
+        print(f"{language}: {score}")
+        for line in score.lines if parsed.show else ():
+            print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()

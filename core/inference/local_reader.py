@@ -1,0 +1,61 @@
+"""The reader of this installation: trained judgements about texts, made on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from core import deferred
+from core.config import Settings
+from core.inference.embedders import Floats
+from core.inference.loaded import IDLE_SECONDS, Loaded
+from core.inference.local_embedder import GRAPHS, is_installed, read_files
+from core.inference.local_models.catalog import MULTILINGUAL
+
+ASKS: Final = "asks"
+"""Head: the text asks an assistant to forget something."""
+
+MEANT: Final = "meant"
+"""Head: the first text, a request to forget, means the second one."""
+
+
+class LocalReader:
+    """A model that judges texts; loaded on first use, freed when idle, and safe to share between threads."""
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        """`idle_seconds` 0: it stays in memory."""
+        self._reader: Loaded[Any] = Loaded(_load, idle_seconds)
+
+    def asks(self, texts: Sequence[str]) -> Floats:
+        """Return the log-odds that each text asks to forget something. Misconfigured: the model is not installed."""
+        return self._log_odds(ASKS, [(text,) for text in texts])
+
+    def meant(self, request: str, statements: Sequence[str]) -> Floats:
+        """Return the log-odds that a request to forget means each statement. Raises as `asks` does."""
+        return self._log_odds(MEANT, [(request, statement) for statement in statements])
+
+    def _log_odds(self, head: str, texts: Sequence[tuple[str, ...]]) -> Floats:
+        if not texts:
+            return np.empty(0, dtype=np.float32)
+        result: Floats = self._reader.get().log_odds(head, texts)
+        self._reader.touch()
+        return result
+
+
+def reader(settings: Settings) -> LocalReader | None:
+    """Return the reader, shared in this process; None where its model is not installed."""
+    return _shared(settings.embedding_idle_seconds) if is_installed(MULTILINGUAL) else None
+
+
+@cache
+def _shared(idle_seconds: float) -> LocalReader:
+    return LocalReader(idle_seconds)
+
+
+def _load() -> Any:
+    # Imported here: most processes never judge anything.
+    model = deferred.load("core.inference.local_models.reader:Reader")
+    return model(GRAPHS / MULTILINGUAL.graph, read_files(MULTILINGUAL))
