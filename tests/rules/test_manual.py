@@ -54,7 +54,7 @@ def rule(name: str) -> Rule:
 def test_every_block_of_json_is_a_rule_of_its_own_name_or_an_event() -> None:
     assert len(RULES) == sum("name" in one for one in JSON)
     assert all("actions" in one or "payload" in one for one in JSON)
-    assert len(RULES) > 13
+    assert len(RULES) > 15
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -99,6 +99,8 @@ TRIES: Final[dict[str, Try]] = {
     "calls_by_day": Try(
         {"payload": {"local_time": "2026-11-21T17:59:00"}}, {"payload": {"local_time": "2026-11-21T18:00:00"}}
     ),
+    "long_session": Try({"payload": said()}, OTHER, {"session.token_count": 8000}),
+    "tell_of_dead_letters": Try({}, OTHER),
 }
 
 
@@ -132,6 +134,7 @@ def test_a_rule_of_the_manual_meets_what_it_is_for_and_nothing_else(name: str) -
     [
         ("weekly_digest", {"user.memory_count": 9}, 0.0),
         ("extract_within_budget", {"budget.cost_today": 5}, 0.0),
+        ("long_session", {"session.token_count": 7999}, 0.0),
         ("wants_to_leave", {}, 0.44),
     ],
 )
