@@ -54,7 +54,7 @@ def rule(name: str) -> Rule:
 def test_every_block_of_json_is_a_rule_of_its_own_name_or_an_event() -> None:
     assert len(RULES) == sum("name" in one for one in JSON)
     assert all("actions" in one or "payload" in one for one in JSON)
-    assert len(RULES) > 25
+    assert len(RULES) > 15
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -91,26 +91,11 @@ TRIES: Final[dict[str, Try]] = {
     "wants_to_leave": Try({"payload": said()}, {"payload": said(role="assistant")}, near=0.45),
     "tell_the_team_in_the_morning": Try({}, OTHER),
     "tell_the_crm": Try({"payload": {"category": "fact"}}, {"payload": {"category": "plan"}}),
-    "close_the_account": Try({}, OTHER),
     "extract_a": Try({"payload": said(user_id="bob")}, OTHER),
     "extract_b": Try({"payload": said()}, OTHER),
-    "count_down": Try({"payload": {"rounds": 2}}, {"payload": {"rounds": 1}}),
-    "extract_at_session_end": Try({}, OTHER),
-    "extract_while_talking": Try({"payload": said()}, {"payload": said(role="tool")}),
-    "extract_at_once": Try({"payload": said(importance=0.71)}, {"payload": said()}),
-    "tell_care_team": Try({"payload": {"topic": "health"}}, {"payload": {"topic": "work"}}),
-    "nightly_review": Try({}, {"payload": {"rule": "weekly_digest"}}, {"user.memory_count": 1}),
     "crm_in_batches": Try({"event_type": "memory.write.important"}, {"event_type": "memory"}),
-    "crm_live": Try({}, OTHER),
-    "forget_with_care": Try({"payload": {"wish": "Forget me"}}, {"payload": {"wish": "forget it"}}),
-    "would_it_be_worth_it": Try(
-        {"payload": said("x" * 2001, user_id="u15")}, {"payload": said("x" * 2000, user_id="u15")}
-    ),
     "extract_within_budget": Try({"payload": said()}, OTHER, {"budget.cost_today": 4.99}),
     "say_that_it_is_spent": Try({"payload": said()}, OTHER),
-    "every_50_memories": Try({}, OTHER),
-    "wants_a_person": Try({"payload": said()}, {"payload": said("x" * 500)}, near=0.5),
-    "hourly_at_work": Try({}, {"payload": {"rule": "nightly_review"}}),
     "calls_by_day": Try(
         {"payload": {"local_time": "2026-11-21T17:59:00"}}, {"payload": {"local_time": "2026-11-21T18:00:00"}}
     ),
@@ -151,7 +136,6 @@ def test_a_rule_of_the_manual_meets_what_it_is_for_and_nothing_else(name: str) -
         ("extract_within_budget", {"budget.cost_today": 5}, 0.0),
         ("long_session", {"session.token_count": 7999}, 0.0),
         ("wants_to_leave", {}, 0.44),
-        ("wants_a_person", {}, 0.49),
     ],
 )
 def test_what_is_looked_up_or_meant_decides(name: str, knows: Json, near: float) -> None:
