@@ -1,11 +1,12 @@
 """Corrections of slips ("Sorry, not Porto, Leeds."): how they are read, and the weights of the quick look at words.
 
-    python -m bench.corrections [--chains FILE] [--write]
+    python -m bench.corrections [--pairs FILE [--show]] [--write]
 
-`--chains`: a file of short conversations, one JSON object a line: `turns`, `right` and `wrong` values, and
-`kind: lookalike` where nothing is corrected. Reported: in how many the words that are read say a right value and no
-wrong one, and how many lookalikes are left as they are. Without: for each author of `corrections_data` who is left
-out, the share of corrections and of other messages that the quick look lets through. `--write` trains it on everything.
+`--pairs`: a file of pairs, one JSON object a line: `statement`, `reply`, `correction`, `kind` (`correction`: it corrects
+the statement), the `wrong` and the `right` value, and the `corrected` statement. Reported: how many corrections are
+read rightly and wrongly, and how many other messages are changed. Without: for each author of `corrections_data` who is
+left out, the share of corrections and of other messages that the quick look lets through. `--write` trains it on
+everything.
 """
 
 from __future__ import annotations
@@ -73,47 +74,55 @@ def passing(author: str) -> str:
     return f"{author}: " + ", ".join(f"{share:.2f} of {name}" for name, share in shares.items())
 
 
-def read(chain: Json, slips: Slips | None) -> list[str]:
-    """Return what is read of a person's turns once their corrections are applied."""
+def read(pair: Json, slips: Slips | None) -> list[str]:
+    """Return what is read of a person's two messages once the correction is applied."""
+    turns = [("user", pair["statement"]), ("assistant", pair["reply"]), ("user", pair["correction"])]
     messages = [
-        Message("s", str(at), at, str(at), "u", turn["role"], turn["content"], datetime.now(UTC), None)
-        for at, turn in enumerate(chain["turns"])
+        Message("s", str(at), at, str(at), "u", role, content, datetime.now(UTC), None)
+        for at, (role, content) in enumerate(turns)
+        if content
     ]
     return [message.content for message in self_corrections.apply(messages, slips)[0] if message.role == "user"]
 
 
-def is_right(chain: Json, said: str) -> bool:
-    return any(value in said for value in chain["right"]) and not any(value in said for value in chain["wrong"])
+def is_right(pair: Json, said: str) -> bool:
+    """Return whether a text says the right value, and not the wrong one beside it."""
+    stays = pair["wrong"] in pair["right"] or pair["wrong"] in pair["corrected"]
+    return pair["right"] in said and (stays or pair["wrong"] not in said)
+
+
+def report(path: Path, *, show: bool) -> None:
+    """Print how many corrections of a file are read rightly and wrongly, and how many other messages are changed."""
+    slips = local_reader.reader(Settings(embedding="local"))
+    pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    right = wrong = changed = 0
+    for pair in pairs:
+        said = read(pair, slips)
+        corrects, is_changed = pair["kind"] == "correction", said != [pair["statement"], pair["correction"]]
+        is_good = is_changed and corrects and is_right(pair, " ".join(said))
+        right, wrong = right + is_good, wrong + (corrects and is_changed and not is_good)
+        changed += is_changed and not corrects
+        if show and is_good != corrects:
+            print(f"{pair['id']}: {pair['statement']} / {pair['correction']} -> {said}")
+    corrections = sum(pair["kind"] == "correction" for pair in pairs)
+    print(
+        f"of {corrections} corrections {right} read rightly and {wrong} wrongly; "
+        f"of {len(pairs) - corrections} others {changed} changed"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--chains", type=Path)
-    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--pairs", type=Path)
+    parser.add_argument("--show", action="store_true", help="print the pairs that are read otherwise than labelled")
     parser.add_argument("--write", action="store_true")
     parsed = parser.parse_args()
     if parsed.write:
         regression.trained(rows()).write(self_corrections.WORDS)
-        return
-    if parsed.chains is None:
+    elif parsed.pairs:
+        report(parsed.pairs, show=parsed.show)
+    else:
         print("\n".join(map(passing, reader_data.corrections())))
-        return
-    slips = local_reader.reader(Settings(embedding="local"))
-    chains = [json.loads(line) for line in parsed.chains.read_text(encoding="utf-8").splitlines()]
-    corrected = changed = 0
-    lookalikes = [chain for chain in chains if chain.get("kind") == "lookalike"]
-    for chain in chains:
-        said = read(chain, slips)
-        if chain in lookalikes:
-            fault = said != [turn["content"] for turn in chain["turns"] if turn["role"] == "user"]
-            changed += fault
-        else:
-            fault = not is_right(chain, " ".join(said))
-            corrected += not fault
-        if fault and parsed.show:
-            print(chain["id"], [turn["content"] for turn in chain["turns"]], "->", said)
-    others = len(chains) - len(lookalikes)
-    print(f"{corrected} of {others} chains corrected, {changed} of {len(lookalikes)} lookalikes changed")
 
 
 if __name__ == "__main__":
