@@ -17,7 +17,7 @@
 
 A memory is scored like the mean of the messages that it cites; one without candidates among them by itself.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and
-rounded; half or double of any of them changes recall by at most a point (docs/retrieval.md). Reciprocal rank fusion
+rounded; half or double of any of them changes recall by at most a point. Reciprocal rank fusion
 was measured to be worse than the lexical arm alone, because it discards by how much a hit is better than the next.
 """
 
