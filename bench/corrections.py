@@ -2,7 +2,7 @@
 
     python -m bench.corrections [--pairs FILE [--show]] [--write]
 
-`--pairs`: a file of pairs, one JSON object a line: `statement`, `reply`, `correction`, `kind` (`correction`, or another),
+`--pairs`: a file of pairs, a JSON object a line: `statement`, `reply`, `correction`, `kind` (`correction` or another),
 the `wrong` and the `right` value, and the `corrected` statement. Reported: how many corrections are read rightly and
 wrongly, and how many other messages are changed. Without: for each author of `corrections_data` who is left out, the
 share of corrections and of other messages that the quick look lets through. `--write` trains it on everything.
