@@ -223,3 +223,18 @@ PLAIN = [
 def test_plain_statements_one_after_the_other_correct_nothing(later: str) -> None:
     for earlier in PLAIN:
         assert corrected(earlier, later) == [earlier, later]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "My locker number {} holds the badge QX000{}Z, please remember it.",
+        "qxvbn {} {}",
+        "Ticket {} is for row {}.",
+        "我的第{}号柜子放着{}号钥匙。",
+        "Invoice {}: {} euros",
+    ],
+)
+def test_of_many_things_that_are_told_alike_all_stay(form: str) -> None:
+    said = [form.format(n, n + 3) for n in range(1, 9)]
+    assert corrected(*said) == said
