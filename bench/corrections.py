@@ -41,6 +41,7 @@ def rows(left_out: str = "") -> list[Row]:
     turns = [text for number, text in enumerate(ordinary()) if number % 2]
     return [
         *(row(pair["correction"], corrects=pair["kind"] == "correction") for pair in pairs),
+        *(row(pair["corrected"], corrects=False) for pair in pairs if pair["corrected"]),
         *(row(text, corrects=False, weight=TURN_WEIGHT) for text in turns),
     ]
 
