@@ -13,27 +13,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
 
-from bench.forget_sentences import TENANT, Bench, publish
+from bench import pipeline
+from bench.pipeline import TENANT, Pipeline
 from bench.reader_data import OVER
-from bench.stand import database
-from core import logs
-from core.config import Settings
-from core.inference import configured_embedder
-from core.storage import db
-from core.tenancy import tenants
-from rules.registry import store
-from workers import wiring
 
 Json = dict[str, Any]
-RULES = frozenset({"consolidate_on_session_end", "resolve_conflicts"})
+LEARNING = frozenset({"consolidate_on_session_end", "resolve_conflicts"})
+"""Default rules that learn from conversations."""
 
 
 @dataclass(slots=True)
@@ -52,57 +45,38 @@ class Score:
 def run(cases: Sequence[Json]) -> Score:
     """Play the cases."""
     score = Score()
-    with at_work() as bench:
+    with pipeline.started(LEARNING) as running:
         for case in cases:
-            before = told(bench, case)
-            say(bench, case, len(case["earlier"]), case["message"], case["said"])
-            count(case, before, in_force(bench, case), score)
+            before = tell(running, case)
+            say(running, case, len(case["earlier"]), case["message"], case["said"])
+            count(case, before, in_force(running, case), score)
     return score
 
 
-@contextmanager
-def at_work() -> Iterator[Bench]:
-    """A database with the rules that learn from conversations, and what works on it."""
-    logs.configure("warning", "text", "bench")
-    model = configured_embedder.embedder(Settings(embedding="local"))
-    with (
-        database(model, rules_poll_seconds=1e-9) as (settings, _),
-        closing(db.connect(db.app_url(settings), 2)) as app,
-    ):
-        bench = Bench(app, wiring.router(settings), wiring.ledger(settings, model))
-        with closing(bench.router.db), closing(bench.ledger.db):
-            with app.tenant(TENANT) as tx:
-                tenants.ensure(tx, TENANT)
-                for name in store.install_defaults(tx, TENANT):
-                    if name not in RULES:
-                        store.delete(tx, TENANT, name, author="bench")
-            yield bench
-
-
-def told(bench: Bench, case: Json) -> set[int]:
+def tell(running: Pipeline, case: Json) -> set[int]:
     """Say the earlier statements; return those of which something is stored."""
     for at, earlier in enumerate(case["earlier"]):
-        say(bench, case, at, earlier["text"], earlier["said"])
-    return in_force(bench, case)
+        say(running, case, at, earlier["text"], earlier["said"])
+    return in_force(running, case)
 
 
-def say(bench: Bench, case: Json, at: int, content: str, day: str) -> None:
+def say(running: Pipeline, case: Json, at: int, content: str, day: str) -> None:
     """Publish a message, and end its conversation."""
     time, session = f"{day}T09:00:00Z", f"{case['id']}-{at}"
     said = {"session_id": session, "user_id": case["id"], "role": "user", "content": content, "message_id": "m"}
     ended = {"session_id": session, "message_count": 3}
     for event_type, payload in (("message.added", said), ("session.ended", ended)):
-        publish(bench, [{"event_type": event_type, "source": "bench", "time": time, "payload": payload}])
+        running.publish([{"event_type": event_type, "source": "bench", "time": time, "payload": payload}])
 
 
-def in_force(bench: Bench, case: Json) -> set[int]:
+def in_force(running: Pipeline, case: Json) -> set[int]:
     """Return the numbers of the statements of which something is stored that rests on them alone and is in force."""
     query = text("""
         SELECT min(e.session_id) AS session_id FROM memories m JOIN evidence e ON e.memory_id = m.id
         WHERE m.user_id = :user AND m.status = 'active' AND m.category <> 'episode'
         GROUP BY m.id HAVING count(DISTINCT e.session_id) = 1
     """)
-    with bench.app.tenant(TENANT) as tx:
+    with running.app.tenant(TENANT) as tx:
         return {int(session.rpartition("-")[2]) for session in tx.execute(query, {"user": case["id"]}).scalars()}
 
 

@@ -10,8 +10,7 @@ message or what rests on that alone lost anything, without anybody's approval; i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,26 +19,11 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from bench.stand import database
-from core import logs
-from core.config import Settings
-from core.events import parsing
-from core.inference import configured_embedder
-from core.sessions import ingest
-from core.storage import db
-from core.storage.db import Database
-from core.tenancy import tenants
-from rules.registry import store
-from workers import wiring
-from workers.dispatch import ledger as dispatch_ledger
-from workers.dispatch.model import Ledger
-from workers.dispatch.relay import DispatchRef
-from workers.routing import router as routing_router
-from workers.routing.router import Router
+from bench import pipeline
+from bench.pipeline import TENANT, Pipeline
 
 Json = dict[str, Any]
 
-TENANT: Final = "bench"
 RULES: Final = frozenset(
     {"find_forget_requests", "forget_on_request", "forget_much_on_approval", "consolidate_on_session_end"}
 )
@@ -64,80 +48,39 @@ class SentenceScore:
     lines: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """A database, and what works on it."""
-
-    app: Database
-    router: Router
-    ledger: Ledger
-
-
 def run(path: Path) -> SentenceScore:
     """Play the cases of a file, one JSON object a line."""
-    logs.configure("warning", "text", "bench")
     cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    model = configured_embedder.embedder(Settings(embedding="local"))
     score = SentenceScore()
-    with (
-        database(model, rules_poll_seconds=1e-9) as (settings, _),
-        closing(db.connect(db.app_url(settings), 2)) as app,
-    ):
-        bench = Bench(app, wiring.router(settings), wiring.ledger(settings, model))
-        with closing(bench.router.db), closing(bench.ledger.db):
-            with app.tenant(TENANT) as tx:
-                tenants.ensure(tx, TENANT)
-                for name in store.install_defaults(tx, TENANT):
-                    if name not in RULES:
-                        store.delete(tx, TENANT, name, author="bench")
-            for case in cases:
-                stored = tell(bench, case)
-                state = ask(bench, case)
-                count(case, touched(bench, case, stored), state, score)
+    with pipeline.started(RULES) as running:
+        for case in cases:
+            stored = tell(running, case)
+            state = ask(running, case)
+            count(case, touched(running, case, stored), state, score)
     return score
 
 
-def tell(bench: Bench, case: Json) -> dict[UUID, int]:
+def tell(running: Pipeline, case: Json) -> dict[UUID, int]:
     """Publish the memories of a case as messages of a session; return what is stored by the message it rests on."""
-    publish(bench, [message(case, position, content) for position, content in enumerate(case["memories"])])
-    publish(bench, [event(case, "session.ended", {"message_count": len(case["memories"])})])
+    running.publish([message(case, position, content) for position, content in enumerate(case["memories"])])
+    running.publish([event(case, "session.ended", {"message_count": len(case["memories"])})])
     query = text("""
         SELECT memory_id, min(message_id) AS message_id FROM evidence WHERE session_id = :s
         GROUP BY memory_id HAVING count(DISTINCT message_id) = 1
     """)
-    with bench.app.tenant(TENANT) as tx:
+    with running.app.tenant(TENANT) as tx:
         return {row.memory_id: int(row.message_id[1:]) for row in tx.execute(query, {"s": session_of(case)})}
 
 
-def ask(bench: Bench, case: Json) -> str | None:
+def ask(running: Pipeline, case: Json) -> str | None:
     """Publish the message of a case, have the forgetter do its work, and return what became of it."""
-    publish(bench, [message(case, len(case["memories"]), case["message"])])
+    running.publish([message(case, len(case["memories"]), case["message"])])
     query = text("SELECT event_type FROM events WHERE session_id = :s AND event_type LIKE 'memory.forg%'")
-    with bench.app.tenant(TENANT) as tx:
+    with running.app.tenant(TENANT) as tx:
         kinds = set(tx.execute(query, {"s": session_of(case)}).scalars())
     if "memory.forgotten" in kinds:
         return "acted"
     return "held" if "memory.forget_requested" in kinds else None
-
-
-def publish(bench: Bench, events: Sequence[Json]) -> None:
-    """Accept events, and work off what follows from them."""
-    ingest.accept(bench.app, TENANT, parsing.check(list(events)))
-    routed = True
-    while routed:
-        count, owed = routing_router.route(bench.router)
-        ran = work(bench, [*owed, *routing_router.fire_due(bench.router)])
-        routed = bool(count or ran)
-
-
-def work(bench: Bench, owed: Sequence[DispatchRef]) -> int:
-    """Run these dispatches and those that follow; return how many there were."""
-    waiting, ran = list(owed), 0
-    while waiting:
-        ref = waiting.pop()
-        waiting += dispatch_ledger.run(bench.ledger, ref.tenant_id, ref.id)
-        ran += 1
-    return ran
 
 
 def message(case: Json, position: int, content: str) -> Json:
@@ -159,10 +102,10 @@ def user_of(case: Json) -> str:
     return f"user-{case['id']}"
 
 
-def touched(bench: Bench, case: Json, stored: Mapping[UUID, int]) -> tuple[set[int], set[int]]:
+def touched(running: Pipeline, case: Json, stored: Mapping[UUID, int]) -> tuple[set[int], set[int]]:
     """Return the indices of the memories that lost anything, and of those of which nothing is left."""
     query = text("SELECT id, content FROM messages WHERE session_id = :s")
-    with bench.app.tenant(TENANT) as tx:
+    with running.app.tenant(TENANT) as tx:
         texts = {row.id: row.content for row in tx.execute(query, {"s": session_of(case)})}
         left = set(tx.execute(text("SELECT id FROM memories WHERE id = ANY(:ids)"), {"ids": list(stored)}).scalars())
     blanked = {at for at in range(len(case["memories"])) if ERASED in texts[f"m{at}"]}

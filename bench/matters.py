@@ -19,8 +19,9 @@ from typing import Any
 
 from sqlalchemy import text
 
-from bench.changes import at_work
-from bench.forget_sentences import TENANT, Bench, publish
+from bench import pipeline
+from bench.changes import LEARNING
+from bench.pipeline import TENANT, Pipeline
 
 Json = dict[str, Any]
 TIME = "2026-11-02T09:00:00Z"
@@ -40,21 +41,21 @@ class Score:
         return f"precision {precision:.2f} of {self.kept}, recall {recall:.2f} of {self.wanted}"
 
 
-def quotations(bench: Bench, case: Json) -> list[tuple[int, str]]:
+def quotations(running: Pipeline, case: Json) -> list[tuple[int, str]]:
     """Publish a conversation; return what active memories cite of it: the turn and the words."""
     session = f"session-{case['id']}"
     for at, turn in enumerate(case["turns"]):
         said = {"session_id": session, "user_id": case["id"], "role": turn["role"], "message_id": f"m{at}"}
         said |= {"content": content(turn, case["lang"])}
         said |= {"speaker": case["speaker"]} if turn["role"] == "user" else {}
-        publish(bench, [{"event_type": "message.added", "source": "bench", "time": TIME, "payload": said}])
+        running.publish([{"event_type": "message.added", "source": "bench", "time": TIME, "payload": said}])
     ended = {"session_id": session, "message_count": len(case["turns"])}
-    publish(bench, [{"event_type": "session.ended", "source": "bench", "time": TIME, "payload": ended}])
+    running.publish([{"event_type": "session.ended", "source": "bench", "time": TIME, "payload": ended}])
     query = text("""
         SELECT e.message_id, e.quote FROM memories m JOIN evidence e ON e.memory_id = m.id
         WHERE m.user_id = :user AND m.status = 'active' AND m.category <> 'episode' AND e.quote <> ''
     """)
-    with bench.app.tenant(TENANT) as tx:
+    with running.app.tenant(TENANT) as tx:
         return [(int(row.message_id[1:]), row.quote) for row in tx.execute(query, {"user": case["id"]})]
 
 
@@ -84,10 +85,10 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what went wrong")
     parsed = parser.parse_args()
     scores: dict[str, Score] = defaultdict(Score)
-    with at_work() as bench:
+    with pipeline.started(LEARNING) as running:
         for line in parsed.file.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
-            count(case, quotations(bench, case), scores[case["lang"]])
+            count(case, quotations(running, case), scores[case["lang"]])
     for language, score in sorted(scores.items()):
         print(f"{language}: {score}")
         for line in score.lines if parsed.show else ():
