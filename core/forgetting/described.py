@@ -13,7 +13,7 @@ from typing import Final
 from core.forgetting import extent, people, requests, subjects
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
-from core.forgetting.text import TOKEN, clauses, content_terms, find_all, is_long, naming_terms, plain
+from core.forgetting.text import clauses, content_terms, find_all, long_tokens, naming_terms, plain
 from core.forgetting.wording import ACT, FRAME
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import ERASED, MASKED
@@ -227,7 +227,7 @@ def is_kept(passage: Passage, request: ForgetRequest) -> bool:
     for text in request.widened[:1]:
         asked |= _naming(text)
     for clause in request.kept:
-        kept = [m.group() for m in TOKEN.finditer(clause) if is_long(m.group())] + _proper(clause)
+        kept = [m.group() for m in long_tokens(clause)] + _proper(clause)
         if any(find_all(passage.span.text, value) for value in kept if value not in _released(clause)):
             return True
         if _STAYS.search(plain(clause)) and (_naming(clause) - asked) & words:

@@ -9,7 +9,7 @@ from typing import Final
 from core.forgetting import asking, extent, subjects
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import PERSON, Talk
-from core.forgetting.text import READ, STOPS, TOKEN, clauses, content_terms, is_long, is_word_at, loose, plain
+from core.forgetting.text import READ, STOPS, TOKEN, clauses, content_terms, is_word_at, long_tokens, loose, plain
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import ERASED
 
@@ -64,7 +64,7 @@ def unheard(request: ForgetRequest) -> list[str]:
     regions = [region for _, region in pieces if region is not None]
     found = [one for marked, region in pieces if region is not None for one in marked]
     found += [m.group() for region in regions for m in _MEASURED.finditer(region)]
-    found += [m.group().rstrip(".:-/") for region in regions for m in TOKEN.finditer(region) if is_long(m.group())]
+    found += [m.group().rstrip(".:-/") for region in regions for m in long_tokens(region)]
     return _longest(found)
 
 
@@ -103,9 +103,7 @@ def _in_region(region: str, talk: Talk, *, strict: bool) -> list[str]:
     """Return the values of a clause: amounts and times, codes, what follows the word for a value, long phrases."""
     measured = list(_MEASURED.finditer(region))
     tokens = [
-        m
-        for m in TOKEN.finditer(region)
-        if is_long(m.group()) and not any(one.start() < m.end() and m.start() < one.end() for one in measured)
+        m for m in long_tokens(region) if not any(one.start() < m.end() and m.start() < one.end() for one in measured)
     ]
     found = [m.group() for m in measured] + [_numbered(region, m, talk) for m in tokens]
     found += _behind_slots(region, talk)

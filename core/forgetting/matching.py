@@ -187,20 +187,7 @@ def by_meaning(
     talk = Talk([turn for turn in turns if turn.key != asking.key])
     named = described.descriptions(request)
     passages = described.candidates(named, request, talk)
-    if meant is None:
-        passages = [
-            passage for passage in passages if not named or any(not _is_other_code(one, passage) for one in named)
-        ]
-    if not passages:
-        return Found(request.scope, {})
-    statements = list(dict.fromkeys(passage.span.text for passage in passages))
-    near = cosines([request.heard, *(description.text for description in named)], statements).max(axis=0)
-    nearest = [statements[at] for at in np.argsort(-near)[:READ]]
-    texts, sure = {nearest[0]}, False
-    if meant is not None:
-        by_text = {passage.span.text: passage for passage in passages}
-        texts, sure = _chosen(named, [by_text[text] for text in nearest], meant(request.heard, nearest))
-    hits = [passage for passage in passages if passage.span.text in texts]
+    hits, sure = _meant(request, named, passages, cosines, meant)
     if not hits:
         return Found(request.scope, {})
     if any(map(described.speaks_of_old, named)):
@@ -214,6 +201,28 @@ def by_meaning(
         found = _divided(scope, hits, asker)
         found = replace(found, places=with_replies(found.places, turns))
     return replace(found, described=True)
+
+
+def _meant(
+    request: ForgetRequest,
+    named: Sequence[Description],
+    passages: Sequence[Passage],
+    cosines: Cosines,
+    meant: Meant | None,
+) -> tuple[list[Passage], bool]:
+    """Return the passages that a request means, and whether that is certain; without the model the nearest one."""
+    if meant is None and named:
+        passages = [passage for passage in passages if not all(_is_other_code(one, passage) for one in named)]
+    by_text = {passage.span.text: passage for passage in passages}
+    if not by_text:
+        return [], False
+    statements = list(by_text)
+    near = cosines([request.heard, *(description.text for description in named)], statements).max(axis=0)
+    nearest = [statements[at] for at in np.argsort(-near)[:READ]]
+    texts, sure = {nearest[0]}, False
+    if meant is not None:
+        texts, sure = _chosen(named, [by_text[text] for text in nearest], meant(request.heard, nearest))
+    return [passage for passage in passages if passage.span.text in texts], sure
 
 
 def _without_newest(hits: Sequence[Passage]) -> list[Passage]:

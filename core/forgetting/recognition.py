@@ -7,7 +7,7 @@ regression, whose weights `python -m bench.forget_recognition` trains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forgetting.text import READ, TOKEN, Span, clauses, is_long, plain, sentences
+from core.forgetting.text import READ, Span, clauses, long_tokens, plain, sentences
 from core.forgetting.wording import NEGATED
 from core.language import ngrams
 from core.language.sentences import is_chinese
@@ -86,23 +86,20 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
         return None
     if asks is None:
         best = max(logits.values())
-        return None if best < LIKELY_BY_WORDS else _recognised(logits, list(logits.values()), best >= SURE_BY_WORDS)
+        asking = _asking(list(logits), list(logits.values()))
+        return Recognised(asking, sure=best >= SURE_BY_WORDS) if best >= LIKELY_BY_WORDS else None
     return _read(message, spans, logits, asks)
 
 
 def _read(message: str, spans: Sequence[Span], logits: Mapping[Window, float], asks: Asks) -> Recognised | None:
     """Return what the model says of the likeliest sentence and of all around it, and where the words agree with it."""
-    own = asks([window.text for window in logits]).tolist()
+    shown = list(logits)
+    own = asks([window.text for window in shown]).tolist()
     best = max(range(len(own)), key=own.__getitem__)
-    words = list(logits.values())[best]
-    whole = float(asks([stretch(message, spans, list(logits)[best])])[0])
-    score = (own[best] + whole) / 2 + WORDS_COUNT * words
+    whole = float(asks([stretch(message, spans, shown[best])])[0])
+    score = (own[best] + whole) / 2 + WORDS_COUNT * logits[shown[best]]
     is_likely = score >= LIKELY or max(logits.values()) >= PLAIN
-    return _recognised(logits, own, score >= SURE) if is_likely else None
-
-
-def _recognised(windows: Iterable[Window], log_odds: Sequence[float], is_sure: bool) -> Recognised:
-    return Recognised(_asking(list(windows), log_odds), sure=is_sure)
+    return Recognised(_asking(shown, own), sure=score >= SURE) if is_likely else None
 
 
 def _is_negated(text: str) -> bool:
@@ -137,7 +134,7 @@ def windows(message: str, spans: Sequence[Span]) -> list[Window]:
 def _naming_values(message: str, spans: Sequence[Span]) -> list[Window]:
     """Return the clauses that name a value beside others: "Forget 4711" of "Forget 4711, the new code is 4712"."""
     parts = [(at, clause) for at, span in enumerate(spans[:WINDOWS]) for clause in _clauses(message, span)]
-    return [Window(at, at, clause) for at, clause in parts if any(map(is_long, TOKEN.findall(clause)))][:WINDOWS]
+    return [Window(at, at, clause) for at, clause in parts if long_tokens(clause)][:WINDOWS]
 
 
 def _clauses(message: str, span: Span) -> list[str]:

@@ -66,8 +66,12 @@ def clauses(text: str) -> list[Span]:
     return _pieces(text, _CLAUSE_END)
 
 
-def is_long(token: str) -> bool:
-    """Return whether a token is long enough to be a value by itself."""
+def long_tokens(text: str) -> list[re.Match[str]]:
+    """Return the tokens of a text that are long enough to be values by themselves, with their places."""
+    return [token for token in TOKEN.finditer(text) if _is_long(token.group())]
+
+
+def _is_long(token: str) -> bool:
     return sum(sign.isdigit() for sign in token) > 2 or (len(token) > 3 and re.search("[A-Za-z]", token) is not None)  # noqa: PLR2004
 
 
