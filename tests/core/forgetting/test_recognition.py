@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from core.forgetting import recognition
@@ -94,6 +95,17 @@ def test_the_sentence_that_asks_is_named() -> None:
 def test_without_the_reader_the_words_decide() -> None:
     assert recognition.recognise("Please delete what I told you about my divorce from your memory.") is not None
     assert recognition.recognise("I live in Porto.") is None
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "expected"), [(recognition.LIKELY - 1, None), (recognition.LIKELY + 0.1, False), (9.0, True)]
+)
+def test_what_the_reader_says_decides_between_nothing_approval_and_acting(
+    log_odds: float, expected: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recognition, "by_words", lambda _text: 0.0)
+    recognised = recognition.recognise("Our tiles are blue.", lambda texts: np.full(len(texts), log_odds, np.float32))
+    assert (None if recognised is None else recognised.sure) is expected
 
 
 def test_a_long_message_is_read_to_a_bound() -> None:

@@ -8,7 +8,7 @@ import re2
 
 from bench import forget
 from core.forgetting.extent import ForgetScope
-from tests.core.forgetting.labelled import request_of, surely_asks
+from tests.core.forgetting.labelled import request_of
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name)]
 SCOPES = {
@@ -31,7 +31,7 @@ def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
 
 @pytest.mark.parametrize("scenario", [one for one in SCENARIOS if not one["is_request"]], ids=lambda one: one["id"])
 def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
-    assert not surely_asks(scenario["last"]["text"])
+    assert request_of(scenario["last"]["text"]) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
     ],
 )
 def test_idioms_reports_and_commands_about_other_things_are_none(text: str) -> None:
-    assert not surely_asks(text)
+    assert request_of(text) is None
 
 
 def test_a_list_of_things_that_stay_is_read() -> None:
