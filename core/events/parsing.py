@@ -511,7 +511,7 @@ def _of_subject(payload: Json, subject: str) -> Json:
 def _as_envelope(document: object) -> object:
     """Return a document with the names of a native event. Invalid: its line is no JSON, or it is too large."""
     if isinstance(document, Invalid):
-        raise document
+        raise Invalid(document.problems)  # Raised itself, it would hold the batch by its traceback.
     return _from_cloud(document) if _is_cloud(document) else document
 
 
@@ -696,7 +696,7 @@ def _line(line: bytes) -> object:
     try:
         return _json(line, "")
     except Invalid as error:
-        return error
+        return Invalid(error.problems)  # Without the traceback, which would stay as long as the batch.
 
 
 def _json(raw: bytes, pointer: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import time
 from collections.abc import Callable
@@ -231,17 +232,21 @@ def made(piece: str, size: int) -> str:
 
 
 def seconds(parse: Callable[[str], object], text: str) -> float:
-    """Processor time of this thread: what others do on the machine is not in it."""
-    began = time.thread_time()
-    with contextlib.suppress(ImprintError, RecursionError):
-        parse(text)
-    return time.thread_time() - began
+    """Processor time of this thread without collections of garbage, whose cost grows with all that the tests hold."""
+    gc.disable()
+    try:
+        began = time.thread_time()
+        with contextlib.suppress(ImprintError, RecursionError):
+            parse(text)
+        return time.thread_time() - began
+    finally:
+        gc.enable()
 
 
 def growth(parse: Callable[[str], object], piece: str, longest: int) -> str | None:
     """What three doublings cost beyond the bound, up to the longest text; None: nothing.
 
-    Three at once, for a single one may cost more without a square behind it: a collection of garbage, a fuller cache.
+    Three at once, for a single one may cost more without a square behind it: a fuller cache.
     """
     before, now = seconds(parse, made(piece, longest // 2**DOUBLINGS)), seconds(parse, made(piece, longest))
     if now <= GROWTH**DOUBLINGS * before + FLOOR:

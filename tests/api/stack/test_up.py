@@ -128,6 +128,12 @@ def is_running(pid: int) -> bool:
     return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
 
 
+def ignores_sigterm(pid: int) -> bool:
+    """A stubborn child is not stubborn yet while its interpreter starts."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool(int(status["SigIgn"], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("up").resolve()
@@ -183,6 +189,8 @@ def test_a_signal_ends_everything_with_nothing_left_whoever_is_stubborn(
     with Run(home, port, stubborn=stubborn) as run:
         assert run.wait_for("Ctrl-C ends all"), run.lines
         pids = [pid_of(home, name) for name in NAMES]
+        if stubborn:
+            wait_until(lambda: ignores_sigterm(pid_of(home, "worker-cpu")))
         begin = time.monotonic()
         run.popen.send_signal(number)
         code, _ = run.finish()
@@ -211,6 +219,7 @@ def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home
     with Run(home, port, stubborn=True) as first:
         assert first.wait_for("Ctrl-C ends all")
         stubborn = pid_of(home, "worker-cpu")
+        wait_until(lambda: ignores_sigterm(stubborn))
         first.popen.kill()
     with Run(home, port) as second:
         assert second.wait_for("Ended a worker-cpu that an earlier run had left behind.")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -242,6 +243,17 @@ def test_every_fault_of_a_batch_is_listed_with_its_index() -> None:
         "/2/payload/user_id",
         "/2/payload/role",
     ]
+
+
+def test_a_batch_with_faults_leaves_no_garbage_that_only_a_collection_ends() -> None:
+    headers = {"content-type": "application/x-ndjson"}
+    gc.collect()
+    gc.disable()
+    try:
+        assert parsing.parse_each(b"- a\n" * BATCH, headers, batch=BATCH, event_bytes=EVENT_BYTES).problems
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_a_thousand_faults_do_not_make_a_thousand_lines() -> None:
