@@ -6,9 +6,10 @@ Pairs (`kind`, `earlier`, `later`, `ends`): two sessions of one user, a month ap
 second session, no memory of the first one is in force or a memory of it is not. Reported by kind: endings that are
 right, endings that are wrong, and pairs of which nothing was learnt in the first session.
 
-Chains (`messages`, `stale`, `current`): one session, a message a minute. A chain is stale if an active memory states a
-value of `stale` as current, and lacking if no active memory holds a value of `current`. A chain without `stale` only
-looks like a correction.
+Chains (`messages`, `stale`, `current`): one session, a message a minute, the user's or an object with `role` and
+`content`. A chain is stale if an active memory states a value of `stale` as current, and lacking if no active memory
+holds a value of `current`, where a list stands for any of its values. A chain without `stale` only looks like a
+correction.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.events import parsing
 from core.events.publishing import Author
+from core.extraction import configured_extractor
 from core.extraction import session as extraction
-from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.session import SessionReader
 from core.inference.client import Call
 from core.inference.configured_embedder import embedder
@@ -57,7 +58,7 @@ class Player:
     consolidation: Consolidation
     reader: SessionReader
 
-    def play(self, user: str, session: str, messages: Sequence[str], at: datetime) -> None:
+    def play(self, user: str, session: str, messages: Sequence[str | Json], at: datetime) -> None:
         events = [_message(user, session, content, at + timedelta(minutes=n)) for n, content in enumerate(messages)]
         ingest.accept(self.db, TENANT, parsing.check(events))
         more = True
@@ -81,15 +82,16 @@ def player(settings: Settings) -> Player:
     with app.tenant(TENANT) as tx:
         tenants.ensure(tx, TENANT)
     consolidation = pipeline.from_settings(app, embedder(Settings()), settings)
-    return Player(app, consolidation, SessionReader(RuleExtractor(), _no_model))
+    return Player(app, consolidation, SessionReader(configured_extractor.by_rules(settings), _no_model))
 
 
 def _no_model(call: Call) -> None:
     raise AssertionError(call)
 
 
-def _message(user: str, session: str, content: str, at: datetime) -> Json:
-    payload = {"session_id": session, "user_id": user, "role": "user", "content": content}
+def _message(user: str, session: str, said: str | Json, at: datetime) -> Json:
+    turn = {"role": "user", "content": said} if isinstance(said, str) else said
+    payload = {"session_id": session, "user_id": user, **turn}
     return {"event_type": "message.added", "source": "bench", "time": at.isoformat(), "payload": payload}
 
 
@@ -119,8 +121,14 @@ def faults(chain: Json, rows: Sequence[Json]) -> list[str]:
     active = [row for row in rows if row["status"] == "active"]
     stale = [value for value in chain["stale"] if any(states(row, value) for row in active)]
     held = [" ".join([row["content"], row["value"] or ""]) for row in active]
-    lacking = [value for value in chain["current"] if not any(_value(value).search(content) for content in held)]
+    lacking = [value for value in chain["current"] if not any(_holds(content, value) for content in held)]
     return [*(f"stale {value}" for value in stale), *(f"lacking {value}" for value in lacking)]
+
+
+def _holds(content: str, value: str | list[str]) -> bool:
+    """Return whether a text holds a value, or one of several."""
+    values = [value] if isinstance(value, str) else value
+    return any(_value(one).search(content) for one in values)
 
 
 def states(row: Json, value: str) -> bool:

@@ -270,16 +270,27 @@ def _mattering_talk(talk: Json) -> Iterator[Example]:
 
 
 def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
-    """Yield each pair several times, and some corrections beside a statement that they do not correct."""
+    """Yield each pair several times, some corrections beside what they do not correct, and statements that are alike.
+
+    The right statement by itself, without a word of correcting, or one with other numbers, tells of another thing.
+    """
     pairs = [pair for written in slips.values() for pair in written]
     for number, pair in enumerate(pairs):
         corrects = pair["kind"] == "correction"
         values = (pair["wrong"], pair["right"]) if corrects else None
         texts = pair["statement"], pair["reply"], pair["correction"]
         yield from [Example("slips", texts, {"slips": corrects}, values)] * ROUNDS
+        alike = pair["corrected"] if corrects else _renumbered(pair["statement"], draw)
+        if alike != pair["statement"]:
+            yield Example("slips", (pair["statement"], pair["reply"], alike), {"slips": False})
         if number % BESIDE == 0:
             other = draw.choice([shown for shown in pairs if shown["lang"] == pair["lang"] and shown is not pair])
             yield Example("slips", (other["statement"], pair["reply"], pair["correction"]), {"slips": False})
+
+
+def _renumbered(statement: str, draw: random.Random) -> str:
+    """Return a statement with other digits."""
+    return "".join(str(draw.randrange(10)) if sign.isdigit() else sign for sign in statement)
 
 
 def _lines(file: Path) -> list[Json]:

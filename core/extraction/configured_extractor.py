@@ -11,6 +11,8 @@ from core.errors import Misconfigured
 from core.extraction import extractor_setting, rule_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Extractor, Open, Reading, Window
+from core.extraction.self_corrections import Slips
+from core.inference import local_reader
 from core.inference.client import ChatClient, OnCall
 from core.types import Candidate
 
@@ -21,10 +23,14 @@ class RuleExtractor:
     name = extractor_setting.BY_RULES
     prompt = None
 
+    def __init__(self, slips: Slips | None = None) -> None:
+        """`slips`: tells which messages correct a slip of the tongue; None: none do."""
+        self._slips = slips
+
     def read(self, window: Window, _on_call: OnCall) -> Reading:
         """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
-        read = rule_extractor.extract([*window.before, *window.fresh], window.known)
+        read = rule_extractor.extract([*window.before, *window.fresh], window.known, self._slips)
         return Reading([one for candidate in read if (one := _of_fresh(candidate, fresh))])
 
 
@@ -38,6 +44,11 @@ def _of_fresh(candidate: Candidate, fresh: Collection[str]) -> Candidate | None:
     return replace(candidate, evidence=kept, corrects=corrects) if kept else None
 
 
+def by_rules(settings: Settings) -> RuleExtractor:
+    """Return the extractor by rules, with the reader of this installation."""
+    return RuleExtractor(local_reader.reader(settings))
+
+
 def load_extractor(settings: Settings, model: ChatClient | None, name: str | None = None) -> Extractor:
     """Return the named or configured extractor; of `both` the model's, beside which the rules read everything.
 
@@ -45,7 +56,7 @@ def load_extractor(settings: Settings, model: ChatClient | None, name: str | Non
     """
     chosen = extractor_setting.resolve(settings, has_model=model is not None, name=name)
     if chosen == extractor_setting.BY_RULES:
-        return RuleExtractor()
+        return by_rules(settings)
     if chosen in extractor_setting.WITH_MODEL:
         if model is None:
             raise Misconfigured(extractor_setting.no_model(chosen))

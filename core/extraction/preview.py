@@ -20,7 +20,6 @@ from core.consolidation import llm_judge, pipeline
 from core.errors import Overloaded
 from core.extraction import configured_extractor, extractor_setting, stated
 from core.extraction import session as extraction
-from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.session import ChangesByOwner, SessionReader, WindowResults
 from core.extraction.stated import CandidateChange
 from core.inference import costs, own_prompts, quota
@@ -88,7 +87,7 @@ def of(bench: Bench, tenant_id: str, messages: Sequence[Message], name: str | No
         reader = SessionReader(
             configured_extractor.load_extractor(bench.settings, model, extractor),
             note,
-            RuleExtractor() if extractor == extractor_setting.BOTH else None,
+            configured_extractor.by_rules(bench.settings) if extractor == extractor_setting.BOTH else None,
             SECONDS,
         )
         ask = llm_judge.opinion_of(model, note) if model else None

@@ -21,6 +21,7 @@ from core.extraction.english.tables import orders
 from core.extraction.known_people import NOBODY, AcquaintancesByUser
 from core.extraction.pattern_types import Slot
 from core.extraction.quoting import ReadMessage, RuleStatement
+from core.extraction.self_corrections import Slips
 from core.language import dates, third_person
 from core.language import sentences as language_sentences
 from core.screening import names as screening_names
@@ -71,13 +72,15 @@ class _Assertion:
     mends: bool = False
 
 
-def extract(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
+def extract(
+    messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY, slips: Slips | None = None
+) -> list[Candidate]:
     """Return the candidates of `messages` (one conversation, in order), in order of appearance.
 
     `acquaintances`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the
-    moment, nothing is quoted.
+    moment, nothing is quoted. `slips`: tells what corrects a slip of the tongue; None: nothing does.
     """
-    messages, corrected = self_corrections.apply(messages)
+    messages, corrected = self_corrections.apply(messages, slips)
     return [
         self_corrections.with_sources(candidate, corrected)
         for reading in read(messages, acquaintances)
@@ -87,12 +90,7 @@ def extract(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NO
 
 def statements_of_rules(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
-    messages, corrected = self_corrections.apply(messages)
-    return [
-        self_corrections.with_sources(candidate, corrected)
-        for reading in read(messages, acquaintances)
-        for candidate in reading.rule_candidates()
-    ]
+    return [candidate for reading in read(messages, acquaintances) for candidate in reading.rule_candidates()]
 
 
 def read(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:

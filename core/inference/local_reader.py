@@ -22,6 +22,10 @@ MEANT: Final = "meant"
 """Head: the first text, a request to forget, means the second one."""
 
 
+SLIPS: Final = "slips"
+"""Head: the last text corrects a slip of its author in the first one; between them stands what was replied."""
+
+
 class LocalReader:
     """A model that judges texts; loaded on first use, freed when idle, and safe to share between threads."""
 
@@ -36,6 +40,22 @@ class LocalReader:
     def meant(self, request: str, statements: Sequence[str]) -> Floats:
         """Return the log-odds that a request to forget means each statement. Raises as `asks` does."""
         return self._log_odds(MEANT, [(request, statement) for statement in statements])
+
+    def slips(self, statements: Sequence[str], reply: str, message: str) -> Floats:
+        """Return the log-odds that a message corrects a slip in each statement. Raises as `asks` does.
+
+        `reply`: what somebody else said in between.
+        """
+        return self._log_odds(SLIPS, [(statement, reply, message) for statement in statements])
+
+    def values(self, statement: str, reply: str, message: str) -> tuple[str, str, float]:
+        """Return the value of a statement that a message corrects, the right one, and how probable both are.
+
+        Raises as `asks` does.
+        """
+        found: tuple[str, str, float] = self._reader.get().values((statement, reply, message))
+        self._reader.touch()
+        return found
 
     def _log_odds(self, head: str, texts: Sequence[tuple[str, ...]]) -> Floats:
         if not texts:

@@ -14,7 +14,6 @@ from core.events.pending import Pending, Report
 from core.events.publishing import Author
 from core.extraction import configured_extractor, extractor_setting, feedback, requests
 from core.extraction import session as extraction
-from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.session import MessageRange, SessionReader
 from core.inference.client import OnCall
@@ -114,7 +113,7 @@ def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.Can
 def _reader(tools: Tools, job: Job, name: str | None = None) -> SessionReader:
     has_model = job.model is not None or job.wait is not None
     chosen = extractor_setting.resolve(tools.settings, has_model=has_model, name=name)
-    beside = RuleExtractor() if chosen == extractor_setting.BOTH else None
+    beside = configured_extractor.by_rules(tools.settings) if chosen == extractor_setting.BOTH else None
     try:
         extractor: Extractor = (
             _WaitingExtractor(job.wait.reason)

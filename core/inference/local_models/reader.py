@@ -96,20 +96,27 @@ class Reader:
     def values(self, texts: tuple[str, ...]) -> tuple[str, str, float]:
         """Return the value in the first text that the reader points at, that in the last one, and their probability.
 
-        The probability is that of the less certain one.
+        The probability is that of the less certain one. The second value is never the first one again.
         """
         joined = join(self._tokens, texts)
         logits = self._layers.states([joined.ids])[0][0] @ self._heads[PLACES]
         last = len(texts) - 1
         *wrong, of_wrong = _best(logits[:, :2], joined, 0)
-        *right, of_right = _best(logits[:, 2:], joined, last)
-        return joined.part(0, *wrong), joined.part(last, *right), min(of_wrong, of_right)
+        value = joined.part(0, *wrong)
+        *right, of_right = _best(logits[:, 2:], joined, last, joined.tokens_of(last, value))
+        return value, joined.part(last, *right), min(of_wrong, of_right)
 
 
-def _best(logits: Floats, joined: Joined, text: int) -> tuple[int, int, float]:
-    """Return the likeliest first and last token within a text, and the probability of both."""
+def _best(logits: Floats, joined: Joined, text: int, barred: tuple[int, int] | None = None) -> tuple[int, int, float]:
+    """Return the likeliest first and last token within a text, and the probability of both.
+
+    `barred`: first and last token of what it is not, if something else is left.
+    """
     start, count = joined.starts[text], len(joined.places[text])
     shown = logits[start : start + count]
+    if barred is not None and barred[1] - barred[0] + 1 < count:
+        shown = shown.copy()
+        shown[barred[0] - start : barred[1] - start + 1] = -np.inf
     raised = np.exp(shown - shown.max(axis=0))
     begins, ends = (raised / raised.sum(axis=0)).T
     together = np.triu(begins[:, None] * ends[None, :])
