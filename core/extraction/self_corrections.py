@@ -248,17 +248,19 @@ def _corrected_within(message: Message, slips: Slips) -> Message:
     """Return a message with a value that it corrects itself: "I work at Contoso—no wait, Fabrikam"."""
     if len(message.content) > 2 * LONGEST:
         return message
-    breaks = [
-        (message.content[: mark.start()].strip(), message.content[mark.end() :].strip())
-        for mark in _BREAKS.finditer(message.content)
+    marks = list(_BREAKS.finditer(message.content))
+    ends = [*(mark.start() for mark in marks[2:]), *[len(message.content)] * 2]
+    parts = [
+        (message.content[: mark.start()].strip(), message.content[mark.end() : end].strip(), message.content[end:])
+        for mark, end in zip(marks, ends, strict=False)
     ]
-    likely = [(said, after) for said, after in breaks if said and by_words(after) >= WORDS_LIKELY]
-    for said, after in likely[:WITHIN]:
+    likely = [part for part in parts if part[0] and by_words(part[1]) >= WORDS_LIKELY]
+    for said, after, beyond in likely[:WITHIN]:
         slip = _slip(slips, [said], "", after, CERTAINLY)
         if slip is not None:
             start, _, end = said.rpartition(slip.wrong)
             rest = after[after.find(slip.right) + len(slip.right) :]
-            return replace(message, content=f"{start}{slip.right}{end}{rest}")
+            return replace(message, content=f"{start}{slip.right}{end}{rest}{beyond}")
     return message
 
 

@@ -49,7 +49,7 @@ def corrected(*contents: str, roles: Sequence[str] = ()) -> list[str]:
         ("I bought a Bosch dishwasher.", "Actually it's a Beko.", "I bought a Beko dishwasher."),
         ("I booked a table for six.", "Sorry, a table for eight.", "I booked a table for eight."),
         ("I ordered the boots in a size 5.", "Size 6 rather.", "I ordered the boots in a size 6."),
-        ("My exam is on 14 August.", "Hang on, the 16th.", "My exam is on 16th August."),
+        pytest.param("My exam is on 14 August.", "Hang on, the 16th.", "My exam is on 16th August.", marks=ERRS),
         ("我在京东上班。", "说错了，美团。", "我在美团上班。"),
         ("我下周去厦门出差。", "不对，是福州。", "我下周去福州出差。"),
         pytest.param("我的猫叫毛毛。", "不是毛毛，是团团。", "我的猫叫团团。", marks=ERRS),
