@@ -123,7 +123,6 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/stream.md": Page(events=LISBON[:-1]),
     "docs/summaries.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
-    "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
