@@ -93,7 +93,6 @@ TALK: Final = json.dumps({"role": "user", "content": "I live in Lisbon.", "sessi
 
 PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
-    "docs/coding-agents.md": Page(),
     "docs/context.md": Page(),
     "docs/deleting.md": Page(),
     "docs/retention.md": Page(),
