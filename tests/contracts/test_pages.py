@@ -118,7 +118,6 @@ PAGES: Final[Mapping[str, Page]] = {
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
-    "docs/stream.md": Page(events=LISBON[:-1]),
     "docs/summaries.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
