@@ -155,7 +155,7 @@ class Settings(BaseSettings):
         {},
         description=(
             "Timeouts of agents that differ from the defaults, in seconds, as JSON by agent or by `cpu`, "
-            "`io`, `model`; see fairness.md."
+            "`io`, `model`; see operations.md."
         ),
     )
     task_seconds: Count = Field(600, description="Maximum timeout of any agent, in seconds.")

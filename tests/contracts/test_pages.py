@@ -39,6 +39,10 @@ ELSEWHERE: Final = {
     "docker compose": "needs an engine for containers; tests/house/test_deploy.py reads the files",
     "/readyz": "belongs to `docker compose up`",
     "imprint up": "the stack runs already",
+    "imprint config check": "tests/journeys/test_pages.py",
+    "imprint doctor": "tests/journeys/test_pages.py",
+    "imprint backup": "tests/journeys/test_pages.py",
+    "imprint restore": "tests/journeys/test_pages.py",
     "imprint memory reembed": "needs a second model; tests/api/cli/test_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
@@ -94,23 +98,20 @@ TALK: Final = json.dumps({"role": "user", "content": "I live in Lisbon.", "sessi
 PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/context.md": Page(),
-    "docs/deleting.md": Page(),
-    "docs/retention.md": Page(),
+    "docs/deleting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/events.md": Page(),
-    "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
     "docs/fading.md": Page(),
     "docs/first-agent.md": Page(),
-    "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/guarantees.md": Page(),
     "docs/http.md": Page(),
     "docs/imports.md": Page(files={"talk.ndjson": TALK}),
     "docs/mcp.md": Page(),
     "docs/mem0.md": Page(),
     "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),
+    "docs/operations.md": Page(files=RULE_FILES),
     "docs/profiles.md": Page(),
-    "docs/rebuilding.md": Page(files=RULE_FILES),
     "docs/retrieval.md": Page(),
     "docs/rules.md": Page(
         events=(*LISBON, *HELD),
@@ -124,7 +125,7 @@ PAGES: Final[Mapping[str, Page]] = {
 }
 
 
-OPERATING: Final = {"docs/mirror.md", "docs/operations.md", "docs/settings.md"}
+OPERATING: Final = {"docs/mirror.md", "docs/settings.md"}
 """Pages that start and stop the stack themselves: tests/journeys/test_pages.py runs them."""
 
 
