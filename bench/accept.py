@@ -9,6 +9,7 @@ Measured twice: with router and workers paused (accepting itself), and with ever
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import http.client
 import json
@@ -118,5 +119,10 @@ def only_api(stand: Stand) -> Iterator[None]:
             os.killpg(pid, signal.SIGCONT)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -9,9 +9,9 @@ session's size; the plain one has neither flow nor lookups. Memory is how much t
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -178,5 +178,11 @@ def _event(number: int) -> tuple[object, ...]:
     )
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("events", nargs="?", type=int, default=EVENTS)
+    show(__doc__, run(parser.parse_args().events))
+
+
 if __name__ == "__main__":
-    show(__doc__, run(int(sys.argv[1]) if len(sys.argv) > 1 else EVENTS))
+    main()

@@ -8,6 +8,7 @@ same events, which PostgreSQL carries out alone; the clock commits a page at a t
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -138,5 +139,10 @@ def _peak_mb(process: subprocess.Popen[bytes]) -> float:
     return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final
@@ -90,5 +91,10 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").strip()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(page(), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -172,8 +172,8 @@ def _open(browser: httpx.Client, path: str) -> None:
         raise SystemExit(f"{path}: {answer.status_code} {answer.text[:300]}")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memories", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -182,3 +182,7 @@ if __name__ == "__main__":
     parser.add_argument("--flood", type=int, default=0, metavar="RATE", help="events a second that come meanwhile")
     given = parser.parse_args()
     run(Size(given.memories, given.events) if given.events else None, given.rounds, given.only, given.home, given.flood)
+
+
+if __name__ == "__main__":
+    main()

@@ -155,10 +155,15 @@ _OPEN = """
         OR EXISTS (SELECT FROM dispatches WHERE status IN ('pending', 'running', 'retrying'))
 """
 
-if __name__ == "__main__":
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=2)
-    asked = parser.parse_args()
+    given = parser.parse_args()
     logs.configure("warning", "text", "bench")
-    show(__doc__, run(asked.events, asked.processes))
+    show(__doc__, run(given.events, given.processes))
+
+
+if __name__ == "__main__":
+    main()

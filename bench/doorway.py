@@ -9,6 +9,7 @@ parser, which has a bound for headers of its own.
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import os
@@ -159,8 +160,14 @@ def _await(url: str) -> None:
     raise SystemExit(f"{url} does not answer")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        serve(sys.argv[1], int(sys.argv[2]))
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("serve", nargs="*", help=argparse.SUPPRESS)
+    if serving := parser.parse_args().serve:
+        serve(serving[0], int(serving[1]))
     else:
         show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

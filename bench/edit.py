@@ -8,6 +8,7 @@ of the first event from which on every one was decided by the new version, which
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
@@ -79,5 +80,10 @@ def _decided_by(stand: Stand, event_id: str) -> int:
     return next((int(rule["version"]) for rule in rules if rule["rule"] == RULE), 0)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

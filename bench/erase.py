@@ -13,7 +13,7 @@ messages, whose erasure is carried out and taken back.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from uuid import UUID
 
 import psycopg
@@ -172,5 +172,11 @@ def _erase_user(app: Database, settings: Settings) -> dict[str, int]:
         return dict(erasure_user.erase(tx, TENANT, "ada", AUTHOR, settings).counts)
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("messages", nargs="?", type=int, default=MESSAGES)
+    show(__doc__, run(parser.parse_args().messages))
+
+
 if __name__ == "__main__":
-    show(__doc__, run(int(sys.argv[1]) if len(sys.argv) > 1 else MESSAGES))
+    main()

@@ -8,6 +8,7 @@ memory is found. The other posts a hundred messages for each of them, and plans 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -129,5 +130,10 @@ def client_of(stand: Stand, tenant: str) -> httpx.Client:
     return httpx.Client(base_url=stand.url, headers=headers, timeout=90)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -416,8 +416,8 @@ def _calm(searcher: Quiet, usual: float) -> float:
             return p50
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=FLOODS, default=list(FLOODS))
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--attack", choices=FLOODS, help=argparse.SUPPRESS)
@@ -427,3 +427,7 @@ if __name__ == "__main__":
         attack(given.attack, given.url)
     else:
         run(given.only, given.seconds)
+
+
+if __name__ == "__main__":
+    main()

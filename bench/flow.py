@@ -11,6 +11,7 @@ dispatches.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 from collections.abc import Sequence
@@ -135,5 +136,10 @@ def _route(router: Router) -> None:
     assert routed == BATCH, routed
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -149,10 +149,14 @@ def show(starts: list[tuple[float, float]], usage: Mapping[str, Usage]) -> None:
     print(f"| all | {total[0]} | {total[1]:.0f} | {total[2]:.0f} | {total[3]:.2f} |")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="of `imprint up --small`")
     parser.add_argument("--seconds", type=float, default=60.0, help="of idle time")
-    asked = parser.parse_args()
+    given = parser.parse_args()
     print((__doc__ or "").splitlines()[0])
-    show(*run(small=asked.small, idle_seconds=asked.seconds))
+    show(*run(small=given.small, idle_seconds=given.seconds))
+
+
+if __name__ == "__main__":
+    main()

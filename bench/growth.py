@@ -315,12 +315,17 @@ _LAST = text("SELECT max(seq) AS seq FROM events WHERE tenant_id = :tenant")
 
 _DEAD = "SELECT relname, n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relname IN ('dispatches', 'events')"
 
-if __name__ == "__main__":
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="events, and as many finished dispatches")
     parser.add_argument("--snapshot", type=float, default=60, help="seconds for which a snapshot is held; 0: none")
     parser.add_argument("--behind", type=int, default=0, help="dispatches that end while a snapshot is held; 0: none")
     parser.add_argument("--rate", type=float, default=500, help="most dispatches a second meanwhile")
-    asked = parser.parse_args()
+    given = parser.parse_args()
     logs.configure("warning", "text", "bench")
-    run(asked.rows, asked.snapshot, asked.rate, asked.behind)
+    run(given.rows, given.snapshot, given.rate, given.behind)
+
+
+if __name__ == "__main__":
+    main()

@@ -67,7 +67,11 @@ def _milliseconds(client: httpx.Client, path: str, body: object) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--known", type=int, default=10_000)
     show(__doc__, run(parser.parse_args().known))
+
+
+if __name__ == "__main__":
+    main()

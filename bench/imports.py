@@ -82,7 +82,11 @@ def _export(stand: Stand) -> tuple[int, float]:
         return sum(entry.file_size for entry in archive.infolist()), seconds
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--talks", type=int, default=1_500)
     show(__doc__, run(parser.parse_args().talks))
+
+
+if __name__ == "__main__":
+    main()

@@ -10,8 +10,8 @@ the superuser.
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -170,5 +170,11 @@ def _sweep(app: Database) -> Counter[str]:
     return counts
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("messages", nargs="?", type=int, default=MESSAGES)
+    show(__doc__, run(parser.parse_args().messages))
+
+
 if __name__ == "__main__":
-    show(__doc__, run(int(sys.argv[1]) if len(sys.argv) > 1 else MESSAGES))
+    main()

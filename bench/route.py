@@ -8,6 +8,7 @@ router also reads the payloads, evaluates the rules, and writes decisions and di
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import uuid
@@ -104,5 +105,10 @@ def _fill(connection: psycopg.Connection) -> None:
     connection.commit()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

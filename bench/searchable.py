@@ -8,6 +8,7 @@ found; the time runs from before the publish to after the answer that cites it. 
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 import uuid
@@ -59,5 +60,10 @@ def _post(stand: Stand, client: HTTPConnection, path: str, body: dict[str, Any])
     return json.loads(content)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -200,8 +200,14 @@ def main() -> None:
         there = sum(len(stream.changes) for stream in some)
         for how, way in WAYS.items():
             one = measure(some, way)
-            print(f"{name:<9} {how:<14} {one.pk:>5.3f} {one.pk_floor:>6.3f} {one.pk / one.pk_floor:>6.2f}", end="")
-            print(f" {one.windows:>6.3f} {one.windows_floor:>6.3f} {one.windows / one.windows_floor:>6.2f}", end="")
+            print(
+                f"{name:<9} {how:<14} {one.pk:>5.3f} {one.pk_floor:>6.3f} {one.pk / (one.pk_floor or np.nan):>6.2f}",
+                end="",
+            )
+            print(
+                f" {one.windows:>6.3f} {one.windows_floor:>6.3f} {one.windows / (one.windows_floor or np.nan):>6.2f}",
+                end="",
+            )
             print(f" {there:>6} {one.drawn:>6} {one.found:>6.2f} {one.right:>6.2f}", flush=True)
     cut, told = rates(asked.path, sets["sessions"])
     print(f"speed: {cut:,.0f} messages/s cut, vectors apart; {told:,.0f} messages/s told")

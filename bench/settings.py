@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from typing import Any
 
@@ -77,5 +78,10 @@ def _values(field: FieldInfo) -> str:
     return next((word for part, word in words.items() if part in kind), "text")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(table(), end="")
+
+
+if __name__ == "__main__":
+    main()

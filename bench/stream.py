@@ -8,6 +8,7 @@ as fast as they are accepted; router and workers are paused, so that nothing but
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import threading
@@ -95,5 +96,10 @@ def _read_stored(stand: Stand) -> float:
     return number / (time.monotonic() - began)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show(__doc__, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -143,9 +143,9 @@ def compared(samples: Sequence[Json]) -> list[str]:
             (there, read), (many, said) = kept(text, covered), told(text, covered, wanted)
             found[name].update(keys=there, kept=read, facts=many, told=said)
     lines = [f"conversations        {len(samples)}, of {covered_tokens // len(samples)} tokens summarised on average"]
-    lines.append(f"tokens left          {tokens / covered_tokens:.3f}  (the longest summary has {longest})")
+    lines.append(f"tokens left          {tokens / max(1, covered_tokens):.3f}  (the longest summary has {longest})")
     for name, one in found.items():
-        shares = one["kept"] / one["keys"], one["told"] / one["facts"]
+        shares = one["kept"] / max(1, one["keys"]), one["told"] / max(1, one["facts"])
         lines.append(
             f"{name:<20} key sentences {shares[0]:.3f} ({one['kept']} of {one['keys']}), "
             f"observations {shares[1]:.3f} ({one['told']} of {one['facts']})"

@@ -10,7 +10,7 @@ fades; `counting users` is what finds out who has too many.
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import psycopg
 
@@ -95,5 +95,11 @@ def _overflow(app: Database, settings: Settings) -> None:
         assert sweeps.archive_weakest(tx, TENANT, AUTHOR, settings.memories_per_user, sweeps.PAGE) == 0
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("memories", nargs="?", type=int, default=MEMORIES)
+    show(__doc__, run(parser.parse_args().memories))
+
+
 if __name__ == "__main__":
-    show(__doc__, run(int(sys.argv[1]) if len(sys.argv) > 1 else MEMORIES))
+    main()

@@ -110,14 +110,14 @@ class Settings(BaseSettings):
     batch_events: Count = Field(1000, description="Maximum events in one request.")
     request_bytes: Count = Field(
         8 * 1024 * 1024,
-        description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see limits.md.",
+        description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see guarantees.md.",
     )
     event_bytes: Count = Field(256 * 1024, description="Maximum size of an event, in bytes.")
     http_statement_seconds: Positive = Field(
         30, description="Timeout of a database statement of an HTTP request, in seconds; then the answer is 503."
     )
     tenant_limits: TenantLimits = Field(
-        TenantLimits(), description="Limits of every tenant that differ from the defaults, as JSON; see limits.md."
+        TenantLimits(), description="Limits of every tenant that differ from the defaults, as JSON; see guarantees.md."
     )
     bus_tenant: str = Field("default", description="Tenant of bus messages without an API key.")
 
@@ -155,7 +155,7 @@ class Settings(BaseSettings):
         {},
         description=(
             "Timeouts of agents that differ from the defaults, in seconds, as JSON by agent or by `cpu`, "
-            "`io`, `model`; see fairness.md."
+            "`io`, `model`; see operations.md."
         ),
     )
     task_seconds: Count = Field(600, description="Maximum timeout of any agent, in seconds.")

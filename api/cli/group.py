@@ -17,7 +17,7 @@ commands = typer.Typer(
 
 @commands.command("export")
 def export(group: str, output: Output = None, raw: RawTexts = False, as_json: AsJson = False) -> None:
-    """Write all that is stored of a group to an archive (zip of JSON lines); see docs/transfer.md.
+    """Write all that is stored of a group to an archive (zip of JSON lines); see docs/imports.md.
 
     Example: imprint group export crew -o crew.zip
     """

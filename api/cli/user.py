@@ -57,7 +57,7 @@ def settings(user: str, time_zone: TimeZone = None, as_json: AsJson = False) -> 
 
 @commands.command("export")
 def export(user: str, output: Output = None, raw: RawTexts = False, as_json: AsJson = False) -> None:
-    """Write all that is stored of a user to an archive (zip of JSON lines); see docs/transfer.md.
+    """Write all that is stored of a user to an archive (zip of JSON lines); see docs/imports.md.
 
     Example: imprint user export ada -o ada.zip
     """

@@ -1,7 +1,7 @@
 """Connection limits of the HTTP server: number of connections, size and duration of a request's head.
 
 uvicorn's parser (httptools) limits neither; its other one (h11) limits the size, and costs more for every request
-(docs/proxy.md).
+(`python -m bench.doorway`).
 """
 
 from __future__ import annotations

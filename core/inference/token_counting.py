@@ -2,7 +2,7 @@
 
 The estimate cuts a text where tokenizers cut it (words with the space before them, numbers, punctuation, single
 characters of other scripts) and adds up the maximum cost of each piece in the vocabularies it represents. These
-costs were measured (docs/tokens.md): words that are one token everywhere are listed, any other run of letters or
+costs were measured (docs/context.md): words that are one token everywhere are listed, any other run of letters or
 punctuation is bounded by its pairs of neighbours, and every other character has its own cost.
 """
 

@@ -39,6 +39,10 @@ ELSEWHERE: Final = {
     "docker compose": "needs an engine for containers; tests/house/test_deploy.py reads the files",
     "/readyz": "belongs to `docker compose up`",
     "imprint up": "the stack runs already",
+    "imprint config check": "tests/journeys/test_pages.py",
+    "imprint doctor": "tests/journeys/test_pages.py",
+    "imprint backup": "tests/journeys/test_pages.py",
+    "imprint restore": "tests/journeys/test_pages.py",
     "imprint memory reembed": "needs a second model; tests/api/cli/test_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
@@ -93,26 +97,21 @@ TALK: Final = json.dumps({"role": "user", "content": "I live in Lisbon.", "sessi
 
 PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
-    "docs/audience.md": Page(),
-    "docs/coding-agents.md": Page(),
     "docs/context.md": Page(),
-    "docs/deleting.md": Page(),
-    "docs/retention.md": Page(),
+    "docs/deleting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/events.md": Page(),
-    "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
     "docs/fading.md": Page(),
     "docs/first-agent.md": Page(),
-    "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
+    "docs/guarantees.md": Page(),
     "docs/http.md": Page(),
     "docs/imports.md": Page(files={"talk.ndjson": TALK}),
-    "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
     "docs/mem0.md": Page(),
     "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),
+    "docs/operations.md": Page(files=RULE_FILES),
     "docs/profiles.md": Page(),
-    "docs/rebuilding.md": Page(files=RULE_FILES),
     "docs/retrieval.md": Page(),
     "docs/rules.md": Page(
         events=(*LISBON, *HELD),
@@ -120,15 +119,13 @@ PAGES: Final[Mapping[str, Page]] = {
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
-    "docs/stream.md": Page(events=LISBON[:-1]),
     "docs/summaries.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
-    "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
 
-OPERATING: Final = {"docs/mirror.md", "docs/operations.md", "docs/settings.md"}
+OPERATING: Final = {"docs/mirror.md", "docs/settings.md"}
 """Pages that start and stop the stack themselves: tests/journeys/test_pages.py runs them."""
 
 

@@ -1,4 +1,4 @@
-"""Every line of the page of guarantees names its test, and the test exists."""
+"""Every line of the page of guarantees, before its limits, names its test, and the test exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 
 def _rows(root: Path) -> list[str]:
-    page = (root / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    page, _ = (root / "docs" / "guarantees.md").read_text(encoding="utf-8").split("\n## Limits\n")
     return [
         line
         for line in page.splitlines()

@@ -9,7 +9,7 @@ from api.ingress import admission, bodies, connection_limits, fair_share, large_
 from core.settings.limits import TenantLimits
 
 
-def page(root: Path, name: str = "limits.md") -> str:
+def page(root: Path, name: str = "guarantees.md") -> str:
     return (root / "docs" / name).read_text(encoding="utf-8")
 
 

@@ -37,7 +37,7 @@ WHOLE = frozenset(
         "/v1/dispatches/{dispatch_id}",
     }
 )
-"""Routes that show a key without labels the log, decisions and dispatches whole, as docs/audience.md says."""
+"""Routes that show a key without labels the log, decisions and dispatches whole, as docs/trust.md says."""
 
 WHOLE_TOOLS = frozenset({"memory_why"})
 
@@ -139,7 +139,7 @@ def test_no_route_shows_a_key_without_labels_what_has_labels(settings: Settings,
             untried[method, path] = answer.text
     assert untried == {}, "Add a value for what these need to `planted`."
     assert shown - WHOLE == set(), (
-        "A route either reads by labels, or docs/audience.md names it and it stands in WHOLE."
+        "A route either reads by labels, or docs/trust.md names it and it stands in WHOLE."
     )
 
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md, each with its framework and a running stack."""
+"""The recipes of docs/rules.md, each with its framework and a running stack."""
 
 from __future__ import annotations
 
