@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
 """Returns the log-odds that each text asks to forget something."""
 
-SURE: Final = 3.8
+SURE: Final = 3.5
 """Log-odds from which a message asks."""
 
 LIKELY: Final = 2.5
