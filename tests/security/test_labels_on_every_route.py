@@ -138,9 +138,7 @@ def test_no_route_shows_a_key_without_labels_what_has_labels(settings: Settings,
         if not answered:
             untried[method, path] = answer.text
     assert untried == {}, "Add a value for what these need to `planted`."
-    assert shown - WHOLE == set(), (
-        "A route either reads by labels, or docs/trust.md names it and it stands in WHOLE."
-    )
+    assert shown - WHOLE == set(), "A route either reads by labels, or docs/trust.md names it and it stands in WHOLE."
 
 
 def _readable(app: FastAPI) -> Iterator[tuple[str, str]]:
