@@ -33,7 +33,7 @@ def run(talks: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, stack() as stand:
         path = Path(folder) / "conversations.json"
         path.write_text(json.dumps([_talk(number) for number in range(talks)]))
-        floor = timed(lambda: json.load(path.open()))
+        floor = timed(lambda: json.loads(path.read_bytes()))
         began = time.perf_counter()
         messages = sum(len(one.turns) for one in Reading(path).records() if isinstance(one, Conversation))
         reading = time.perf_counter() - began

@@ -6,6 +6,8 @@ import gzip
 import importlib
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -59,13 +61,13 @@ SERVED: Final = {
     "busy": Run("--rate 20 --seconds 1 --warm 1 --locomo {tmp}/locomo.json", {"QUESTIONS": 2}),
     "changes": Run("{tmp}/changes.jsonl"),
     "clock": Run("", {"USERS": 500}),
-    "console": Run("--rounds 1", {"WARM": 1}),
+    "console": Run("--rounds 2", {"WARM": 1}),
     "context": Run("--known 50 --messages 20 --questions 3"),
     "curves": Run("--memories 100 --users 20", {"PROBES": 1, "EACH": 5}),
     "dedup": Run("--total 100 --new 10"),
     "dispatches": Run("--events 20 --processes 1", {"ROUNDS": 1}),
     "doorway": Run("", {"ROUNDS": 3}),
-    "edit": Run("", {"EDITS": 1, "PROBE_SECONDS": 0.2}),
+    "edit": Run("", {"EDITS": 2, "PROBE_SECONDS": 0.2}),
     "endings": Run("--file {tmp}/pairs.jsonl"),
     "erase": Run("", {"MESSAGES": 200, "OTHERS": 1, "FEW": 5, "PREVIEWS": 2}),
     "facts": Run("--data {tmp}/facts.json"),
@@ -89,7 +91,7 @@ SERVED: Final = {
     "searchable": Run("", {"ROUNDS": 2}),
     "stream": Run("", {"FOLLOWERS": 2, "EVENTS": 40, "BATCH": 10}),
     "sweep": Run("", {"MEMORIES": 500, "DUE": 20, "USERS": 5}),
-    "talks": Run("--talks {tmp}"),
+    "talks": Run("--talks small", {"FOLDER": "{tmp}"}),
     "vectors": Run("--models multilingual --messages 8 --locomo {tmp}/locomo.json"),
     "work": Run("--half dev --language en"),
     "write": Run("--known 20 --candidates 30 --others 100"),
@@ -152,6 +154,13 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = (FOLDER / source).read_text(encoding="utf-8").splitlines()[:2]
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (folder / "locomo.json").write_text(json.dumps([talk(1), talk(2)]), encoding="utf-8")
+    whole = json.loads((FOLDER / "talks_data" / "en-a.json").read_text(encoding="utf-8"))
+    session = whole["sessions"][0]
+    few = whole | {"sessions": [session | {"turns": session["turns"][:6]}]}
+    (folder / "small.json").write_text(json.dumps(few), encoding="utf-8")
+    facts = {"context": "0. Thomas Kyd is a citizen of Italy.\n1. Thomas Kyd is a citizen of France.\n"}
+    facts |= {"source": "factconsolidation_sh_1k", "questions": ["Of what is Thomas Kyd a citizen?"]}
+    (folder / "facts.json").write_text(json.dumps([facts | {"answers": [["France"]]}]), encoding="utf-8")
     said = {"role": "user", "content": "I live in Porto.", "has_answer": True}
     turns = [said, {"role": "assistant", "content": "Noted."}]
     asked = {"question_id": "1", "question_type": "knowledge-update", "question": "Where am I?", "answer": "Porto"}
@@ -161,30 +170,42 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_data: Path) -> str:
+def sized(name: str, small_data: Path) -> list[str]:
+    """Return the command line of a bench's options, and check that its constants are there."""
     module = importlib.import_module(f"bench.{name}")
-    options, constants, _ = RUNS[name]
-    for constant, value in constants.items():
-        assert hasattr(module, constant), f"bench.{name} has no {constant}"
-        monkeypatch.setattr(module, constant, value)
-    monkeypatch.setattr("sys.argv", [f"bench.{name}", *options.replace("{tmp}", str(small_data)).split()])
-    module.main()
-    return capsys.readouterr().out
+    assert not [constant for constant in RUNS[name].constants if not hasattr(module, constant)]
+    return [f"bench.{name}", *RUNS[name].options.replace("{tmp}", str(small_data)).split()]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_bench_without_servers_runs(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_data: Path
 ) -> None:
-    assert len(run(name, monkeypatch, capsys, small_data).splitlines()) >= RUNS[name].lines
+    monkeypatch.setattr("sys.argv", sized(name, small_data))
+    module = importlib.import_module(f"bench.{name}")
+    for constant, value in RUNS[name].constants.items():
+        monkeypatch.setattr(module, constant, value)
+    module.main()
+    assert len(capsys.readouterr().out.splitlines()) >= RUNS[name].lines
 
 
 @pytest.mark.benches
 @pytest.mark.parametrize("name", [*TRAINING, *SERVED])
-def test_a_bench_with_servers_or_training_runs(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small_data: Path
-) -> None:
-    assert re.search(r"\d", run(name, monkeypatch, capsys, small_data)), "no figure"
+def test_a_bench_with_servers_or_training_runs(name: str, small_data: Path) -> None:
+    program = [
+        f"import pathlib, sys, bench.{name} as module",
+        f"sys.argv = {sized(name, small_data)}",
+        *(
+            f"module.{constant} = {f'pathlib.Path({str(small_data)!r})' if value == '{tmp}' else repr(value)}"
+            for constant, value in RUNS[name].constants.items()
+        ),
+        "module.main()",
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-2_000:] + ran.stderr[-2_000:]
+    assert re.search(r"\d", ran.stdout), "no figure"
 
 
 def test_every_bench_is_run() -> None:
