@@ -24,10 +24,10 @@ Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
 """Returns the log-odds that each text asks to forget something."""
 
-SURE: Final = 3.5
+SURE: Final = 3.0
 """Log-odds from which a message asks."""
 
-LIKELY: Final = 2.5
+LIKELY: Final = 2.0
 """Log-odds from which a message may ask, so that what it means is held for approval."""
 
 WORDS_COUNT: Final = 0.3

@@ -46,6 +46,7 @@ QUICK: Final = {
 """Benches without servers."""
 
 TRAINING: Final = {
+    "corrections": Run("--pairs {tmp}/corrections.jsonl"),
     "durability": Run(),
     "ending": Run("--talks en-h"),
     "forget_recognition": Run("", {"ROUNDS": 1, "FOLDS": 2}),
@@ -146,6 +147,7 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("benches")
     firsts = {
         "changes": "changes_data/changes_f.jsonl",
+        "corrections": "corrections_data/e.jsonl",
         "forget": "forget_data/sentences_dev.jsonl",
         "matters": "matters_data/matters_i.jsonl",
         "pairs": "endings_data/pairs_dev.jsonl",
