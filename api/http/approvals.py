@@ -50,25 +50,27 @@ class DecisionOnMany(RequestBody):
 
 
 @router.post("/decide", operation_id="decideDispatches", responses=answers(DecidedDispatches, refusals=(409,)))
-def post_decide(deps: Deps, caller: RuleEditor, asked: DecisionOnMany) -> Json:
+def post_decide(deps: Deps, caller: RuleEditor, request: DecisionOnMany) -> Json:
     """Approve or reject several held dispatches, each by the rules of the single route and with a result of its own."""
-    if (asked.ids is None) == (asked.rule is None):
+    if (request.ids is None) == (request.rule is None):
         raise Invalid([Problem("/ids", "give either `ids` or a `rule`")])
-    ids: Sequence[UUID] = list(dict.fromkeys(asked.ids or ()))
+    ids: Sequence[UUID] = list(dict.fromkeys(request.ids or ()))
     more = False
-    if asked.rule is not None:
-        ids, more = _held_of_rule(deps.db.tenant(caller.tenant_id), asked)
-    remark = SignedRemark(author(caller), asked.comment)
+    if request.rule is not None:
+        ids, more = _held_of_rule(deps.db.tenant(caller.tenant_id), request)
+    remark = SignedRemark(author(caller), request.comment)
     items = []
-    for one in ids:
+    for dispatch_id in ids:
         try:
             with deps.db.tenant(caller.tenant_id) as tx:
-                dispatch_control.decide(tx, one, VERDICTS[asked.verdict], remark, four_eyes=deps.settings.four_eyes)
-            items.append({"id": one, "outcome": "done"})
+                dispatch_control.decide(
+                    tx, dispatch_id, VERDICTS[request.verdict], remark, four_eyes=deps.settings.four_eyes
+                )
+            items.append({"id": dispatch_id, "outcome": "done"})
         except (NotFound, Conflict, Forbidden) as error:
-            items.append(_refused(one, error))
+            items.append(_refused(dispatch_id, error))
     deps.bell.notify()
-    done = sum(one["outcome"] == "done" for one in items)
+    done = sum(item["outcome"] == "done" for item in items)
     return {"done": done, "refused": len(items) - done, "more": more, "items": items}
 
 
@@ -84,14 +86,14 @@ def get_effect(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     return {"kind": kind, "target": row.target, "effect": effect}
 
 
-def _held_of_rule(transaction: Any, asked: DecisionOnMany) -> tuple[Sequence[UUID], bool]:
+def _held_of_rule(transaction: Any, request: DecisionOnMany) -> tuple[Sequence[UUID], bool]:
     """Return what waits for an approval of a rule. Conflict: it is not the number that the caller has seen."""
     with transaction as tx:
-        wanted = DispatchFilter(status="held", hold="approval", rule=asked.rule)
-        rows = dispatch_queries.find(tx, wanted, limit=ROWS + 1)
+        dispatch_filter = DispatchFilter(status="held", hold="approval", rule=request.rule)
+        rows = dispatch_queries.find(tx, dispatch_filter, limit=ROWS + 1)
     ids = [row.id for row in rows[:ROWS]]
-    if asked.confirm != len(ids):
-        raise Conflict(f"{len(ids)} actions of this rule wait now, and `confirm` says {asked.confirm}. Look again.")
+    if request.confirm != len(ids):
+        raise Conflict(f"{len(ids)} actions of this rule wait now, and `confirm` says {request.confirm}. Look again.")
     return ids, len(rows) > ROWS
 
 
@@ -104,8 +106,8 @@ def _effect(tx: Tx, row: Any, secrets: str) -> tuple[str, Json | None]:
     params = shown(row)["params"]
     if row.action_type == "webhook":
         body = params.get("payload")
-        told = body if body is not None or row.event_seq is None else event_json(log.at(tx, row.event_seq))
-        return "request", {"method": "POST", "url": params.get("url"), "body": told}
+        sent_body = body if body is not None or row.event_seq is None else event_json(log.at(tx, row.event_seq))
+        return "request", {"method": "POST", "url": params.get("url"), "body": sent_body}
     if row.action_type == "notify":
         return "notice", {"channel": params.get("channel"), "text": params.get("template")}
     if row.action_type == "emit":
@@ -132,12 +134,12 @@ def _ruling(tx: Tx, row: Any) -> Json | None:
     """Return which of two disputed memories would stay; None: they are not in dispute any more."""
     given = {**(log.at(tx, row.event_seq).payload if row.event_seq is not None else {}), **row.params}
     try:
-        one, other = (UUID(str(given.get(name))) for name in ("memory_id", "with"))
+        memory_id, other = (UUID(str(given.get(name))) for name in ("memory_id", "with"))
         keep = UUID(str(given["keep"])) if given.get("keep") else None
     except ValueError:
         return None
-    case = dispute_resolution.find(tx, one, other, keep)
+    case = dispute_resolution.find(tx, memory_id, other, keep)
     if case is None:
         return None
-    rows = memories.of_ids(tx, [one, other])
-    return case.ruling.as_json() | {"memories": {str(found): rows[found].content for found in rows}}
+    rows = memories.of_ids(tx, [memory_id, other])
+    return case.ruling.as_json() | {"memories": {str(row_id): rows[row_id].content for row_id in rows}}

@@ -78,8 +78,8 @@ def _prepare(deps: Dependencies, caller: Caller, trial: BacktestTrial) -> Backte
     """Prepare the backtest and validate the whole request before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
-    asked = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
-    return Backtest(deps.db, caller.tenant_id, asked, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
+    request = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
+    return Backtest(deps.db, caller.tenant_id, request, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
 
 
 def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:

@@ -74,9 +74,9 @@ class BulkRequest(RequestBody):
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the request as a whole."""
         yield from (
-            Problem(f"/ids/{place}", "occurs earlier in the list")
-            for place, one in enumerate(self.ids)
-            if one in self.ids[:place]
+            Problem(f"/ids/{index}", "occurs earlier in the list")
+            for index, memory_id in enumerate(self.ids)
+            if memory_id in self.ids[:index]
         )
         if unknown := set(self.versions) - set(self.ids):
             yield Problem(f"/versions/{min(unknown)}", "is not among `ids`")
@@ -127,7 +127,7 @@ class _Run:
 
     deps: Dependencies
     caller: Caller
-    asked: BulkRequest
+    request: BulkRequest
     rows: list[BulkRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     with_others: dict[UUID, BulkRow] = field(default_factory=dict)
@@ -137,60 +137,60 @@ class _Run:
         seen = {row.id for row in self.rows}
         numbers = {name: sum(row.outcome == name for row in self.rows) for name in ("done", "unchanged", "refused")}
         return BulkAnswer(
-            action=self.asked.action,
-            dry_run=self.asked.dry_run,
+            action=self.request.action,
+            dry_run=self.request.dry_run,
             **numbers,
             items=self.rows,
             warnings=self.warnings,
-            not_done=[one for one in self.asked.ids if one not in seen],
+            not_done=[memory_id for memory_id in self.request.ids if memory_id not in seen],
         )
 
 
-def misplaced(asked: RequestBody, action: jobs.Action) -> Iterator[Problem]:
+def misplaced(request: RequestBody, action: jobs.Action) -> Iterator[Problem]:
     """Yield the fields of a request that belong to another action than it asks for."""
     for name, only in FOR_ONE:
-        if getattr(asked, name) not in {None, False} and action != only:
+        if getattr(request, name) not in {None, False} and action != only:
             yield Problem(f"/{name}", f"belongs to the action `{only}`")
 
 
 @router.post("/bulk", operation_id="changeMemories", responses=refuses(404, 409))
-def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
+def post_bulk(deps: Deps, caller: Writer, request: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
     """Pin, unpin, archive, restore, merge or erase up to 500 memories; each row has a result of its own.
 
     Rows are done in order, each in a transaction and by the rules of the single route. A dry run carries each row out
     and takes it back, so that its answer is what would happen. With `Idempotency-Key` a repeated request gets the same
     answer.
     """
-    if problems := list(asked.problems()):
+    if problems := list(request.problems()):
         raise Invalid(problems)
     requests = request_ids.of(deps.settings, caller.tenant_id, "bulk", idempotency_key)
-    event_id, print_ = requests.id_of(""), requests.fingerprint(asked.model_dump(mode="json"))
+    event_id, print_ = requests.id_of(""), requests.fingerprint(request.model_dump(mode="json"))
     if idempotency_key and (earlier := _earlier(deps, caller, event_id, print_)):
         return earlier
-    run = _Run(deps, caller, asked)
-    if asked.action == "merge":
-        audience.require_memories(deps, caller, asked.ids)
+    run = _Run(deps, caller, request)
+    if request.action == "merge":
+        audience.require_memories(deps, caller, request.ids)
         _merge(run)
     else:
-        _each(run, _ROW[asked.action])
+        _each(run, _ROW[request.action])
     answer = run.answer()
-    if not asked.dry_run:
+    if not request.dry_run:
         _record(deps, caller, event_id, print_, answer)
     return answer
 
 
-def _each(run: _Run, one: Callable[[_Run, UUID], BulkRow]) -> None:
+def _each(run: _Run, work: Callable[[_Run, UUID], BulkRow]) -> None:
     """Do one row after the other until the time is over; one that is refused stops no other."""
     began = time.monotonic()
     # Read before the first row, which may erase others.
-    hidden = audience.unreadable_memories(run.deps, run.caller, run.asked.ids)
-    for memory_id in run.asked.ids:
+    hidden = audience.unreadable_memories(run.deps, run.caller, run.request.ids)
+    for memory_id in run.request.ids:
         if run.rows and time.monotonic() - began > SECONDS:
             return
         try:
             if memory_id in hidden:
                 raise hidden[memory_id]
-            run.rows.append(one(run, memory_id))
+            run.rows.append(work(run, memory_id))
         except (NotFound, Conflict, Invalid) as error:
             run.rows.append(_refused(memory_id, error))
 
@@ -203,7 +203,7 @@ def _refused(memory_id: UUID, error: ImprintError) -> BulkRow:
 def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Made | None]) -> BulkRow:
     """Carry out a change of one memory; of a preview in a transaction that is taken back."""
     db, tenant_id = run.deps.db, run.caller.tenant_id
-    if run.asked.dry_run:
+    if run.request.dry_run:
         would = retrying.rehearse(db, tenant_id, work)
         return BulkRow(id=memory_id, outcome="unchanged" if would is None else "done")
     with db.tenant(tenant_id) as tx:
@@ -216,18 +216,18 @@ def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Made | None]) -> B
 
 def _by_hand(run: _Run, memory_id: UUID) -> BulkRow:
     tenant_id, by = run.caller.tenant_id, author(run.caller)
-    reason, version = run.asked.reason, run.asked.versions.get(memory_id)
-    change = by_hand.CHANGES[run.asked.action]
+    reason, version = run.request.reason, run.request.versions.get(memory_id)
+    change = by_hand.CHANGES[run.request.action]
     return _changed(run, memory_id, lambda tx: change(tx, tenant_id, by, memory_id, reason, version))
 
 
 def _erase(run: _Run, memory_id: UUID) -> BulkRow:
     """Erase one memory, unless it has gone with an earlier one; its receipt names all that goes."""
     if (earlier := run.with_others.get(memory_id)) is not None:
-        told = f"Goes with {earlier.id}." if run.asked.dry_run else f"Went with {earlier.id}."
-        return BulkRow(id=memory_id, outcome="done", detail=told, receipt_id=earlier.receipt_id)
-    evidence, version, receipt_id = run.asked.evidence, run.asked.versions.get(memory_id), None
-    if run.asked.dry_run:
+        detail = f"Goes with {earlier.id}." if run.request.dry_run else f"Went with {earlier.id}."
+        return BulkRow(id=memory_id, outcome="done", detail=detail, receipt_id=earlier.receipt_id)
+    evidence, version, receipt_id = run.request.evidence, run.request.versions.get(memory_id), None
+    if run.request.dry_run:
         done = erasure.rehearse_memory(run.deps, run.caller, memory_id, evidence=evidence, version=version)
     else:
         done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=evidence, version=version)
@@ -235,7 +235,7 @@ def _erase(run: _Run, memory_id: UUID) -> BulkRow:
     row = BulkRow(
         id=memory_id, outcome="done", receipt_id=receipt_id, erased=list(done.memory_ids), counts=dict(done.counts)
     )
-    run.with_others |= {one: row for one in done.memory_ids if one != memory_id}
+    run.with_others |= {erased_id: row for erased_id in done.memory_ids if erased_id != memory_id}
     return row
 
 
@@ -247,27 +247,27 @@ _ROW: Final[Mapping[str, Callable[[_Run, UUID], BulkRow]]] = {
 
 def _merge(run: _Run) -> None:
     """Merge all rows into the first, as one change, or refuse them all."""
-    deps, caller, asked = run.deps, run.caller, run.asked
+    deps, caller, request = run.deps, run.caller, run.request
     with deps.db.tenant(caller.tenant_id) as tx:
-        run.warnings = manual_merge.objections(tx, asked.ids, asked.versions)
+        run.warnings = manual_merge.objections(tx, request.ids, request.versions)
     change_id = None
-    if not asked.dry_run:
+    if not request.dry_run:
         joined = manual_merge.merge(
             deps.db,
             deps.embedder,
             caller.tenant_id,
-            asked.ids,
+            request.ids,
             author(caller),
-            content=asked.content,
-            reason=asked.reason,
+            content=request.content,
+            reason=request.reason,
             secrets=deps.settings.secrets,
-            versions=asked.versions,
+            versions=request.versions,
         )
         change_id = joined.change_id
-    for place, memory_id in enumerate(asked.ids):
+    for index, memory_id in enumerate(request.ids):
         undo = decisions.undo_path(change_id) if change_id else None
         run.rows.append(
-            BulkRow(id=memory_id, outcome="done", detail=manual_merge.told(place), change_id=change_id, undo=undo)
+            BulkRow(id=memory_id, outcome="done", detail=manual_merge.told(index), change_id=change_id, undo=undo)
         )
 
 
@@ -276,10 +276,10 @@ def _record(deps: Dependencies, caller: Caller, event_id: str, print_: str, answ
     names = ("action", "done", "unchanged", "refused", "warnings")
     payload: Json = {name: getattr(answer, name) for name in names}
     payload["items"] = _ROWS.dump_python(answer.items, mode="json", exclude_defaults=True)
-    payload["not_done"] = [str(one) for one in answer.not_done]
-    told = Announcement(event_id, CHANGED, datetime.now(UTC), payload, extensions={FINGERPRINT: print_})
+    payload["not_done"] = [str(memory_id) for memory_id in answer.not_done]
+    announcement = Announcement(event_id, CHANGED, datetime.now(UTC), payload, extensions={FINGERPRINT: print_})
     with deps.db.tenant(caller.tenant_id) as tx:
-        if log.announce(tx, caller.tenant_id, [told]) == 0:
+        if log.announce(tx, caller.tenant_id, [announcement]) == 0:
             raise Conflict("A request with this Idempotency-Key was completed in the meantime.")
     deps.bell.notify()
 
@@ -287,10 +287,10 @@ def _record(deps: Dependencies, caller: Caller, event_id: str, print_: str, answ
 def _earlier(deps: Dependencies, caller: Caller, event_id: str, print_: str) -> BulkAnswer | None:
     """Return the answer to an earlier request with this key; None: there was none. Conflict: it asked for another."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = log.announced(tx, event_id)
-    if found is None:
+        announced = log.announced(tx, event_id)
+    if announced is None:
         return None
-    payload, extensions = found
+    payload, extensions = announced
     if extensions.get(FINGERPRINT, print_) != print_:
         raise Conflict("This Idempotency-Key was used for a different request. Use a new key for a new request.")
     try:

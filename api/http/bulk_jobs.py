@@ -79,7 +79,9 @@ class BulkJobRequest(RequestBody):
         if self.ids is not None and len(set(self.ids)) < len(self.ids):
             yield Problem("/ids", "names a memory twice")
         if self.filter is not None:
-            yield from (Problem(f"/filter{one.pointer}", one.detail) for one in filter_problems(self.filter))
+            yield from (
+                Problem(f"/filter{problem.pointer}", problem.detail) for problem in filter_problems(self.filter)
+            )
         yield from bulk_changes.misplaced(self, self.action)
 
 
@@ -101,7 +103,7 @@ def _require_readable(deps: Dependencies, reads: Dependencies, caller: Caller, i
 
 @router.post("/jobs", operation_id="beginBulkJob", responses=BEGUN)
 def post_job(
-    deps: Deps, caller: Writer, asked: BulkJobRequest, response: Response, idempotency_key: IdempotencyKey = None
+    deps: Deps, caller: Writer, request: BulkJobRequest, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Json:
     """Begin a job that pins, unpins, archives, restores, merges or erases up to 10,000 memories, or previews it.
 
@@ -109,28 +111,28 @@ def post_job(
     carried out and taken back; `POST …/jobs/{job_id}/run` then carries the same rows out, each at the version that was
     previewed. `GET …/jobs/{job_id}` shows the progress, `…/rows` what became of each row.
     """
-    if problems := list(asked.problems()):
+    if problems := list(request.problems()):
         raise Invalid(problems)
-    reads = audience.for_reader(deps, caller, asked.filter.reader_labels if asked.filter else None)
-    _require_readable(deps, reads, caller, asked.ids or [])
-    chosen: Json = {"ids": len(asked.ids)} if asked.ids else {}
-    rows: list[ChosenRow] = [(one, None) for one in asked.ids or ()]
-    if asked.filter is not None:
+    reads = audience.for_reader(deps, caller, request.filter.reader_labels if request.filter else None)
+    _require_readable(deps, reads, caller, request.ids or [])
+    chosen: Json = {"ids": len(request.ids)} if request.ids else {}
+    rows: list[ChosenRow] = [(memory_id, None) for memory_id in request.ids or ()]
+    if request.filter is not None:
         with reads.db.tenant(caller.tenant_id) as tx:
-            rows, more = jobs.choose(tx, filter_of(asked.filter))
-        chosen = _shown(asked.filter) | {"more": more}
-    if not asked.preview and asked.filter is not None:
-        rows = [(one, None) for one, _ in rows]
-    _check(asked, len(rows))
-    params = {"reason": asked.reason, "content": asked.content, "evidence": asked.evidence or None}
+            rows, more = jobs.choose(tx, filter_of(request.filter))
+        chosen = _shown(request.filter) | {"more": more}
+    if not request.preview and request.filter is not None:
+        rows = [(memory_id, None) for memory_id, _ in rows]
+    _check(request, len(rows))
+    params = {"reason": request.reason, "content": request.content, "evidence": request.evidence or None}
     requests = request_ids.of(deps.settings, caller.tenant_id, "bulk job", idempotency_key)
     new = NewJob(
-        action=asked.action,
-        preview=asked.preview,
+        action=request.action,
+        preview=request.preview,
         params={name: value for name, value in params.items() if value is not None},
         chosen=chosen,
         request=requests.id_of("") if idempotency_key else None,
-        asked=requests.fingerprint(asked.model_dump(mode="json")),
+        asked=requests.fingerprint(request.model_dump(mode="json")),
     )
     return _begin(deps, caller, new, rows, response)
 
@@ -139,9 +141,9 @@ def post_job(
 def get_jobs(deps: Deps, caller: Reader, after: UUID | None = None, limit: Limit = 50) -> Json:
     """List jobs that change many memories, newest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = jobs.find(tx, after=after, limit=limit)
-    items = [_json(deps, caller, one) for one in found]
-    return {"items": items, "next": str(found[-1].row.id) if len(found) == limit else None}
+        standings = jobs.find(tx, after=after, limit=limit)
+    items = [_json(deps, caller, standing) for standing in standings]
+    return {"items": items, "next": str(standings[-1].row.id) if len(standings) == limit else None}
 
 
 @router.get("/jobs/{job_id}", operation_id="getBulkJob", responses=answers(BulkJob))
@@ -172,7 +174,7 @@ def post_run(
     deps: Deps,
     caller: Writer,
     job_id: UUID,
-    asked: BulkRunRequest,
+    request: BulkRunRequest,
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> Json:
@@ -183,15 +185,15 @@ def post_run(
     requests = request_ids.of(deps.settings, caller.tenant_id, "bulk job", idempotency_key)
     with deps.db.tenant(caller.tenant_id) as tx:
         preview = jobs.get(tx, job_id).row
-        print_ = requests.fingerprint({"of": str(job_id), **asked.model_dump(mode="json")})
-        request = requests.id_of("") if idempotency_key else None
-        if (known := jobs.of_request(tx, caller.tenant_id, request, print_)) is not None:
-            return _json(deps, caller, jobs.get(tx, known))
+        print_ = requests.fingerprint({"of": str(job_id), **request.model_dump(mode="json")})
+        request_id = requests.id_of("") if idempotency_key else None
+        if (job_of_request := jobs.of_request(tx, caller.tenant_id, request_id, print_)) is not None:
+            return _json(deps, caller, jobs.get(tx, job_of_request))
         rows = jobs.chosen_rows(tx, preview)
-        if preview.action == "erase" and asked.confirm != len(rows):
+        if preview.action == "erase" and request.confirm != len(rows):
             raise Invalid([_unconfirmed(len(rows))])
-        params = preview.params | ({} if asked.reason is None else {"reason": asked.reason})
-        new = NewJob(preview.action, False, params, preview.chosen, request, print_, job_id)
+        params = preview.params | ({} if request.reason is None else {"reason": request.reason})
+        new = NewJob(preview.action, False, params, preview.chosen, request_id, print_, job_id)
     return _begin(deps, caller, new, rows, response)
 
 
@@ -205,8 +207,8 @@ def post_cancel(deps: Deps, caller: Writer, job_id: UUID) -> Json:
 def _begin(deps: Dependencies, caller: Caller, new: NewJob, rows: list[ChosenRow], response: Response) -> Json:
     """Store a job; the same request again gets the job that it began. LimitReached: too much is waiting."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        if (known := jobs.of_request(tx, caller.tenant_id, new.request, new.asked)) is not None:
-            return _json(deps, caller, jobs.get(tx, known))
+        if (job_of_request := jobs.of_request(tx, caller.tenant_id, new.request, new.asked)) is not None:
+            return _json(deps, caller, jobs.get(tx, job_of_request))
         backlog = caller.limits.events_waiting
         if log.backlog(tx, backlog) >= backlog:
             raise LimitReached("events_waiting", backlog)
@@ -217,14 +219,14 @@ def _begin(deps: Dependencies, caller: Caller, new: NewJob, rows: list[ChosenRow
     return _json(deps, caller, standing)
 
 
-def _check(asked: BulkJobRequest, count: int) -> None:
+def _check(request: BulkJobRequest, count: int) -> None:
     """Refuse a job about no memory, a merge of too many, and an erasure whose extent nobody has confirmed. Invalid."""
     if not count:
         raise Invalid([Problem("/filter", "matches no memory; `GET /v1/memories` lists what it matches")])
-    if asked.action == "merge" and not LEAST_MERGED <= count <= MOST_MERGED:
-        place = "/ids" if asked.ids else "/filter"
-        raise Invalid([Problem(place, f"names {count}; a merge takes {LEAST_MERGED} to {MOST_MERGED} memories")])
-    if asked.action == "erase" and not asked.preview and asked.confirm != count:
+    if request.action == "merge" and not LEAST_MERGED <= count <= MOST_MERGED:
+        pointer = "/ids" if request.ids else "/filter"
+        raise Invalid([Problem(pointer, f"names {count}; a merge takes {LEAST_MERGED} to {MOST_MERGED} memories")])
+    if request.action == "erase" and not request.preview and request.confirm != count:
         raise Invalid([_unconfirmed(count)])
 
 
@@ -232,11 +234,11 @@ def _unconfirmed(count: int) -> Problem:
     return Problem("/confirm", f"must be the number of memories, {count}: an erasure cannot be undone")
 
 
-def _shown(wanted: MemorySelection) -> Json:
+def _shown(selection: MemorySelection) -> Json:
     """Return the filter as it is kept: names and numbers, of conditions with words only that they were set."""
-    given = wanted.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-    words = sorted(given.keys() - PLAIN - {"reader_labels"})
-    return {name: value for name, value in given.items() if name in PLAIN} | ({"words": words} if words else {})
+    given = selection.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    names = sorted(given.keys() - PLAIN - {"reader_labels"})
+    return {name: value for name, value in given.items() if name in PLAIN} | ({"words": names} if names else {})
 
 
 def _warnings(tx: Tx, standing: Standing) -> list[str]:
@@ -244,7 +246,7 @@ def _warnings(tx: Tx, standing: Standing) -> list[str]:
     row = standing.row
     if row.action != "merge" or not row.preview or standing.outcomes.get("refused"):
         return []
-    ids = [one.memory_id for one in jobs.rows(tx, row.id, outcome=None, after=0, limit=MOST_MERGED)]
+    ids = [job_row.memory_id for job_row in jobs.rows(tx, row.id, outcome=None, after=0, limit=MOST_MERGED)]
     try:
         return manual_merge.objections(tx, ids)
     except ImprintError:  # They were changed since; carrying it out refuses them.

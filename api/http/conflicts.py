@@ -69,10 +69,10 @@ class Resolution(RequestBody):
 
     def decision(self) -> Decision:
         """Return the decision. Invalid."""
-        periods = {one: (period.valid_from, period.valid_to) for one, period in self.periods.items()}
+        periods = {memory_id: (period.valid_from, period.valid_to) for memory_id, period in self.periods.items()}
         decided = Decision(self.choice, self.keep, self.content, self.reason, periods, self.versions)
-        if found := list(conflicts.problems(decided)):
-            raise Invalid(found)
+        if problems := list(conflicts.problems(decided)):
+            raise Invalid(problems)
         return decided
 
 
@@ -83,8 +83,8 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
     A page may be short and yet have a `next`: each looks through 500 disputed memories.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found, following = conflicts.find(tx, after=after, limit=limit)
-        items = _shown(tx, found)
+        page, following = conflicts.find(tx, after=after, limit=limit)
+        items = _shown(tx, page)
     return {"items": items, "next": str(following) if following else None}
 
 
@@ -92,8 +92,8 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
 def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Return the conflict of which a disputed memory is part."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        [shown] = _shown(tx, [conflicts.one(tx, memory_id)])
-    return shown
+        [conflict] = _shown(tx, [conflicts.one(tx, memory_id)])
+    return conflict
 
 
 @router.post(
@@ -102,12 +102,12 @@ def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     operation_id="resolveConflict",
     responses=answers(ResolvedConflict, refusals=(409,)),
 )
-def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution) -> Json:
+def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, request: Resolution) -> Json:
     """Decide about the conflict of which a memory is part, as one change that one undo takes back.
 
     Dispatches that wait for an approval to decide it are cancelled.
     """
-    decided = asked.decision()
+    decided = request.decision()
     decided, vector = _with_vector(deps, decided)
     signed = author(caller)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -115,14 +115,14 @@ def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution)
         held = dispatch_queries.held_about(tx, "conflict_resolver", resolved.ids)
         waiting = sorted(chain.from_iterable(held.values()))
         remark = SignedRemark(signed, "the conflict was decided by a person")
-        for one in waiting:
-            dispatch_control.cancel(tx, one, remark)
+        for dispatch_id in waiting:
+            dispatch_control.cancel(tx, dispatch_id, remark)
         rows, evidence = memories.of_ids(tx, resolved.ids), memories.evidence(tx, resolved.ids)
     deps.bell.notify()
     return {
         "change_id": resolved.change_id,
         "undo": decisions.undo_path(resolved.change_id),
-        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in resolved.ids],
+        "memories": [memory_json(rows[side_id], evidence.get(side_id, [])) for side_id in resolved.ids],
         "cancelled": waiting,
     }
 
@@ -137,12 +137,12 @@ def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
     """Return a decision whose wording was screened, and the vector of that, computed outside of any transaction."""
     if decided.content is None:
         return decided, None
-    words = manual_merge.screened(decided.content, deps.settings.secrets)
-    return replace(decided, content=words), embed_sound(deps.embedder, [words])[0]
+    content = manual_merge.screened(decided.content, deps.settings.secrets)
+    return replace(decided, content=content), embed_sound(deps.embedder, [content])[0]
 
 
-def _shown(tx: Tx, found: Sequence[MemoryConflict]) -> list[Json]:
-    ids = [one for conflict in found for one in conflict.ids]
+def _shown(tx: Tx, found_conflicts: Sequence[MemoryConflict]) -> list[Json]:
+    ids = [memory_id for conflict in found_conflicts for memory_id in conflict.ids]
     rows, evidence, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids), conflicts.cited(tx, ids)
     held = dispatch_queries.held_about(tx, "conflict_resolver", ids)
     return [
@@ -150,13 +150,13 @@ def _shown(tx: Tx, found: Sequence[MemoryConflict]) -> list[Json]:
             "id": conflict.id,
             "sides": [
                 {
-                    "memory": memory_json(rows[one], evidence.get(one, [])),
-                    "cited": [cited_json(row) for row in cited[one]],
+                    "memory": memory_json(rows[memory_id], evidence.get(memory_id, [])),
+                    "cited": [cited_json(row) for row in cited[memory_id]],
                 }
-                for one in conflict.ids
+                for memory_id in conflict.ids
             ],
             "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
-            "held": sorted(chain.from_iterable(held.get(one, ()) for one in conflict.ids)),
+            "held": sorted(chain.from_iterable(held.get(memory_id, ()) for memory_id in conflict.ids)),
         }
-        for conflict in found
+        for conflict in found_conflicts
     ]

@@ -101,29 +101,29 @@ class ContextRequest(RequestBody):
 
 
 @router.post("/context", response_model=Json, operation_id="buildContext", responses=answers(ContextAnswer))
-def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
+def post_context(at: Deps, who: Reader, request: ContextRequest) -> Response:
     """Build a context within a token limit.
 
     It contains the session's system prompt and task, standing instructions, profile, memories, knowledge, summary,
     plan and recent messages.
     """
-    if asked.user_id is None and asked.group_id is None:
+    if request.user_id is None and request.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
-    if asked.audience == "group" and asked.group_id is None and asked.session_id is None:
+    if request.audience == "group" and request.group_id is None and request.session_id is None:
         raise Invalid([Problem("/audience", "name the group: `group_id`, or a `session_id` of the group")])
-    if asked.raw:
-        raw_access.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
-    began, at = time.perf_counter(), audience.for_reader(at, who, asked.reader_labels)
+    if request.raw:
+        raw_access.allow(at, who, "context", user_id=request.user_id, group_id=request.group_id)
+    began, at = time.perf_counter(), audience.for_reader(at, who, request.reader_labels)
     reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
-    built = builder.build(reads, who.tenant_id, _to_query(at, asked))
+    built = builder.build(reads, who.tenant_id, _to_query(at, request))
     served = served_texts(built)
-    asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
+    asker = Asker(who.tenant_id, request.user_id, request.group_id)
     at.recalls.note(
-        asker, served, announced=at.settings.announce_recalls, query=asked.query, session_id=asked.session_id
+        asker, served, announced=at.settings.announce_recalls, query=request.query, session_id=request.session_id
     )
     content = {
         **built.rendered,
-        "sections": [_section(one) for one in built.sheet.sections],
+        "sections": [_section(section) for section in built.sheet.sections],
         "prefix_hash": built.prefix_hash,
         "total_tokens": built.tokens,
         "limit": built.limit,
@@ -134,39 +134,39 @@ def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     return json_response(content)
 
 
-def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
-    limit = asked.max_tokens
+def _to_query(at: Deps, request: ContextRequest) -> ContextQuery:
+    limit = request.max_tokens
     if limit is None:
-        limit = model_catalog.window(asked.model) if asked.model is not None else at.settings.context_tokens
-    elif asked.model is not None and (known := model_catalog.find_family(asked.model)) is not None:
-        limit = min(limit, known.window)
-    shares = asked.budget
+        limit = model_catalog.window(request.model) if request.model is not None else at.settings.context_tokens
+    elif request.model is not None and (family := model_catalog.find_family(request.model)) is not None:
+        limit = min(limit, family.window)
+    shares = request.budget
     return ContextQuery(
-        user_id=asked.user_id,
-        group_id=asked.group_id,
-        session_id=asked.session_id,
-        query=asked.query,
+        user_id=request.user_id,
+        group_id=request.group_id,
+        session_id=request.session_id,
+        query=request.query,
         limit=limit,
-        model=asked.model,
+        model=request.model,
         budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
-        adaptive=asked.adaptive,
-        units="units" in asked.include,
-        guidance=asked.guidance,
-        metadata=field_filters.demands(asked.metadata),
-        structured=field_filters.demands(asked.structured),
-        format=asked.format,
-        audience=asked.audience,
-        raw=asked.raw,
+        adaptive=request.adaptive,
+        units="units" in request.include,
+        guidance=request.guidance,
+        metadata=field_filters.demands(request.metadata),
+        structured=field_filters.demands(request.structured),
+        format=request.format,
+        audience=request.audience,
+        raw=request.raw,
     )
 
 
 def served_texts(built: Context) -> list[Served]:
     """Return the texts shown, to recognize their repetition as an echo; memories found by the query count as used."""
-    shown = [piece for one in built.sheet.sections if one.part not in AS_SENT for piece in one.pieces]
-    asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
+    pieces = [piece for section in built.sheet.sections if section.part not in AS_SENT for piece in section.pieces]
+    memories = {f"memory:{result.memory.id}": result.memory for result in built.results if result.memory is not None}
     return [
-        Served(asked[piece.key].content, asked[piece.key].id) if piece.key in asked else Served(piece.words)
-        for piece in shown
+        Served(memories[piece.key].content, memories[piece.key].id) if piece.key in memories else Served(piece.words)
+        for piece in pieces
     ]
 
 
@@ -177,5 +177,5 @@ def _section(section: Section) -> Json:
         "tokens": section.tokens,
         "allowed": section.allowed,
         "sources": [piece.source for piece in section.pieces],
-        "left_out": [{"ref": one.key, "why": one.why} for one in section.left_out],
+        "left_out": [{"ref": omission.key, "why": omission.why} for omission in section.left_out],
     }

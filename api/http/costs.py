@@ -72,20 +72,20 @@ def get_costs(
     event without a user.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = costs.of(tx, by, since, until, after + limit + 1, most)
-    more = len(found["items"]) > after + limit
-    return found | {"items": found["items"][after : after + limit], "next": str(after + limit) if more else None}
+        page = costs.of(tx, by, since, until, after + limit + 1, most)
+    more = len(page["items"]) > after + limit
+    return page | {"items": page["items"][after : after + limit], "next": str(after + limit) if more else None}
 
 
 @router.get("/costs/days", operation_id="getCostsByDay", responses=answers(CostsByDay))
-def get_costs_by_day(deps: Deps, caller: Reader, asked: Annotated[DaysRequest, Query()]) -> Json:
+def get_costs_by_day(deps: Deps, caller: Reader, request: Annotated[DaysRequest, Query()]) -> Json:
     """Sum up model calls by day (UTC): those of the most expensive groups, and all others together.
 
     `from`: when the period began.
     """
-    since, until = asked.span(datetime.now(UTC))
+    since, until = request.span(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"to": until, **costs.by_day(tx, asked.by, since, until, asked.limit, asked.most)}
+        return {"to": until, **costs.by_day(tx, request.by, since, until, request.limit, request.most)}
 
 
 @router.get("/costs/today", operation_id="getSpendingToday", responses=answers(SpendingToday))

@@ -58,19 +58,21 @@ def get_groups(deps: Deps, caller: Reader, after: After = None, limit: Limit = 5
 
 
 @router.post("/discard", operation_id="discardDispatches", responses=answers(DiscardedDispatches, refusals=(409,)))
-def post_discard(deps: Deps, caller: Writer, asked: Discard) -> Json:
+def post_discard(deps: Deps, caller: Writer, request: Discard) -> Json:
     """Discard dead letters that match, with the actions that waited for them. They stay as cancelled dispatches.
 
     At most 1,000 at once, oldest first. `confirm` repeats the number that a dry run has found. `POST
     /v1/dispatches/replay` with `"status": "cancelled"` begins them again.
     """
-    wanted = RetryFilter(**asked.filter.model_dump())
-    if wanted.status != "dead":
+    retry_filter = RetryFilter(**request.filter.model_dump())
+    if retry_filter.status != "dead":
         raise Conflict("Only dead letters are discarded; leave `status` out.")
-    remark = SignedRemark(author(caller), asked.comment)
+    remark = SignedRemark(author(caller), request.comment)
     with deps.db.tenant(caller.tenant_id) as tx:
-        done = dead_letters.discard(tx, wanted, remark, limit=asked.limit, confirm=asked.confirm, dry_run=asked.dry_run)
-    number = 0 if asked.dry_run else len(done.ids)
+        done = dead_letters.discard(
+            tx, retry_filter, remark, limit=request.limit, confirm=request.confirm, dry_run=request.dry_run
+        )
+    number = 0 if request.dry_run else len(done.ids)
     return {"matched": done.matched, "more": done.more, "discarded": number, "ids": done.ids}
 
 
@@ -93,7 +95,7 @@ def get_params(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     operation_id="retryEditedDispatch",
     responses=answers(DispatchOfEvent, refusals=(409,)),
 )
-def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, asked: EditedRetry) -> Json:
+def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, request: EditedRetry) -> Json:
     """Retry a dead dispatch with other parameters, as a new dispatch that takes its place; return the new one.
 
     The first is kept, cancelled, and both name each other (`edit_of`, `edited_as`). Parameters are checked like those
@@ -103,8 +105,8 @@ def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, asked: 
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
         dispatch_edits.require_editable(row)
-        edited = _edited(deps, Allowed.to(tx, deps.settings, caller.tenant_id), row, asked.params)
-        if not asked.dry_run:
+        edited = _edited(deps, Allowed.to(tx, deps.settings, caller.tenant_id), row, request.params)
+        if not request.dry_run:
             seconds = deps.settings.approval_seconds
             row = dispatch_edits.retry(tx, dispatch_id, edited, author(caller), approval_seconds=seconds)
     deps.bell.notify()

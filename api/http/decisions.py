@@ -87,9 +87,9 @@ def get_decisions(
     Only statements that were related to a stored memory, or were not stored, have a verdict; edits by hand have one of
     kind `edit`.
     """
-    wanted = VerdictFilter(user_id, kind, memory_id, undone)
+    verdict_filter = VerdictFilter(user_id, kind, memory_id, undone)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = verdicts.find(tx, wanted, before=after, limit=limit)
+        rows = verdicts.find(tx, verdict_filter, before=after, limit=limit)
         concerned = verdicts.memories_of(tx, rows)
     items = [_decision_json(row, concerned[row.id]) for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
@@ -109,20 +109,20 @@ def post_undo(
 
 
 @router.post("/merge", operation_id="mergeMemories", responses=answers(MergedMemories, refusals=(404, 409)))
-def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
+def post_merge(deps: Deps, caller: Writer, request: MergeRequest) -> Json:
     """Merge several memories of one user by hand: the first is kept, the others are archived.
 
     Objections of the judge do not prevent the merge; `warnings` lists them.
     """
-    audience.require_memories(deps, caller, asked.ids)
+    audience.require_memories(deps, caller, request.ids)
     joined = manual_merge.merge(
         deps.db,
         deps.embedder,
         caller.tenant_id,
-        asked.ids,
+        request.ids,
         author(caller),
-        content=asked.content,
-        reason=asked.reason,
+        content=request.content,
+        reason=request.reason,
         secrets=deps.settings.secrets,
     )
     (memory,) = _memories_json(deps, caller, [joined.memory_id])
@@ -166,21 +166,21 @@ def get_related(
     Paths follow relations, shared evidence, slots and subjects.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
-        page = paging.cut(found, _itself, attrgetter("id"), after, limit)
-        ids = [one.id for one in page["items"]]
+        relatives = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
+        page = paging.cut(relatives, _itself, attrgetter("id"), after, limit)
+        ids = [relative.id for relative in page["items"]]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
-        memory_json(rows[one.id], evidence.get(one.id, []))
-        | {"score": round(one.score, 4), "path": [_hop_json(hop) for hop in one.path]}
-        for one in page["items"]
-        if one.id in rows  # It may have been erased since.
+        memory_json(rows[relative.id], evidence.get(relative.id, []))
+        | {"score": round(relative.score, 4), "path": [_hop_json(hop) for hop in relative.path]}
+        for relative in page["items"]
+        if relative.id in rows  # It may have been erased since.
     ]
     return page | {"items": items}
 
 
-def _itself(one: RelatedMemory) -> RelatedMemory:
-    return one
+def _itself(relative: RelatedMemory) -> RelatedMemory:
+    return relative
 
 
 def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
@@ -202,7 +202,7 @@ def _memories_json(deps: Dependencies, caller: Caller, ids: Any) -> list[Json]:
     deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
-    return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]
+    return [memory_json(rows[memory_id], evidence.get(memory_id, [])) for memory_id in ids if memory_id in rows]
 
 
 def _hop_json(hop: ActivationLink) -> Json:

@@ -74,9 +74,9 @@ def get_dispatches(
 
     `hold=approval` selects those waiting for approval, `replay_id` those of a replay.
     """
-    wanted = DispatchFilter(status, rule, target, hold, replay_id, fingerprint)
+    dispatch_filter = DispatchFilter(status, rule, target, hold, replay_id, fingerprint)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows, following = dispatch_queries.page(tx, wanted, after=after, limit=limit)
+        rows, following = dispatch_queries.page(tx, dispatch_filter, after=after, limit=limit)
     return {"items": [shown(r) for r in rows], "next": None if following is None else str(following)}
 
 
@@ -89,7 +89,7 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     return (
         shown(row)
         | {"edited_as": row.edited_as}
-        | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
+        | ({} if deciders is None else {"may_decide": [asdict(decider) for decider in deciders]})
     )
 
 
@@ -140,16 +140,16 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
 
 
 @router.post("/dispatches/replay", operation_id="replayDispatches", responses=answers(ReplayedDispatches))
-def post_replay(deps: Deps, caller: Writer, wanted: Replay) -> Json:
+def post_replay(deps: Deps, caller: Writer, request: Replay) -> Json:
     """Retry all dispatches that match the filter, up to the limit, except those that a person rejected."""
-    retry_filter = RetryFilter(**wanted.filter.model_dump())
+    retry_filter = RetryFilter(**request.filter.model_dump())
     with deps.db.tenant(caller.tenant_id) as tx:
-        done = dispatch_retries.replay(tx, retry_filter, wanted.limit, dry_run=wanted.dry_run)
+        done = dispatch_retries.replay(tx, retry_filter, request.limit, dry_run=request.dry_run)
     deps.bell.notify()
     return {
         "matched": done.matched,
         "replayed": len(done.begun),
-        "ids": done.ids if wanted.dry_run else done.begun,
+        "ids": done.ids if request.dry_run else done.begun,
     }
 
 

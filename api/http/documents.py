@@ -111,10 +111,10 @@ def post_document(
     vector search as soon as its vectors are computed. `apart` lists passages that searches do not return.
     """
     named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
-    asked = _parse_document(
+    document = _parse_document(
         request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None}
     )
-    saved = save(deps, caller, asked.model_dump())
+    saved = save(deps, caller, document.model_dump())
     if saved.fate == "unchanged":
         response.status_code = 200
     return {
@@ -165,7 +165,7 @@ def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPa
     return {
         **_document_json(row),
         "content": row.content,
-        **({"passages": [_passage(one) for one in cut]} if passages else {}),
+        **({"passages": [_passage(passage) for passage in cut]} if passages else {}),
     }
 
 
@@ -189,13 +189,13 @@ def _parse_document(content_type: str, raw: bytes, named: Json) -> DocumentReque
             return DocumentRequest.model_validate_json(raw)
         return DocumentRequest.model_validate({"content": raw.decode(), "media_type": media_type, **named})
     except ValidationError as error:
-        raise Invalid([_problem(one["loc"], one["msg"]) for one in error.errors()]) from None
+        raise Invalid([_problem(problem["loc"], problem["msg"]) for problem in error.errors()]) from None
     except UnicodeDecodeError:
         raise Invalid([Problem("/content", "is not UTF-8")]) from None
 
 
-def _problem(place: Sequence[int | str], said: str) -> Problem:
-    return Problem("".join(f"/{part}" for part in place), said)
+def _problem(location: Sequence[int | str], detail: str) -> Problem:
+    return Problem("".join(f"/{part}" for part in location), detail)
 
 
 def _document_json(row: Any) -> Json:

@@ -209,7 +209,7 @@ def _rehearsal_json(done: Erased) -> Json:
     whose = (
         {"group_id": done.group_id, "users": len(done.owners)}
         if done.group_id is not None
-        else {"user_id": done.user_id, "memory_ids": [str(one) for one in done.memory_ids]}
+        else {"user_id": done.user_id, "memory_ids": [str(memory_id) for memory_id in done.memory_ids]}
     )
     return {
         "dry_run": True,

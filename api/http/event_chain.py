@@ -37,9 +37,11 @@ def get_chain(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
 
 def _link(row: Any, dispatches: Any) -> Json:
     names = ("depth", "id", "event_type", "subject", "time", "causation_id", "dispatch_id")
-    return {name: getattr(row, name) for name in names} | {"dispatches": [_dispatch(one) for one in dispatches]}
+    return {name: getattr(row, name) for name in names} | {
+        "dispatches": [_dispatch(dispatch) for dispatch in dispatches]
+    }
 
 
 def _dispatch(row: Any) -> Json:
-    shown = dispatch_json(row)
-    return {name: shown[name] for name in SHOWN} | {"to": sent_to(shown["params"])}
+    dispatch = dispatch_json(row)
+    return {name: dispatch[name] for name in SHOWN} | {"to": sent_to(dispatch["params"])}

@@ -139,9 +139,9 @@ def get_events(
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = log.page(tx, EventFilter(type, session_id, user_id, after), limit)
-    following = None if found.following is None else str(found.following)
-    return {"items": [event_json(event, raw=raw) for event in found.events], "next": following}
+        page = log.page(tx, EventFilter(type, session_id, user_id, after), limit)
+    following = None if page.following is None else str(page.following)
+    return {"items": [event_json(event, raw=raw) for event in page.events], "next": following}
 
 
 @router.get("/events/{event_id}", operation_id="getEvent", responses=answers(LoggedEvent))

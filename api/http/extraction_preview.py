@@ -161,46 +161,46 @@ class ExtractionPreview(BaseModel):
 
 @router.post("/preview", operation_id="previewExtraction")
 @with_bounds(Bounds(counted="backtests"))
-def post_preview(deps: Deps, caller: Reader, asked: PreviewRequest) -> ExtractionPreview:
+def post_preview(deps: Deps, caller: Reader, request: PreviewRequest) -> ExtractionPreview:
     """Show what a conversation would become: statements with verdict and reason, what is dropped, and by which rules.
 
     Nothing is stored, and no event is written. A model, if the extractor asks one, is paid for: the key then also needs
     the scope `write`.
     """
-    taken, positions, faults = _read(asked, datetime.now(UTC))
+    taken, positions, faults = _read(request, datetime.now(UTC))
     if sum(len(message.content) for message in taken) > CHARACTERS:
         raise Invalid(
             [Problem("/messages", f"have more than {CHARACTERS:,} characters together; paste a part of them")]
         )
     bench, now = Bench(deps.db, deps.embedder, deps.settings, deps.model), datetime.now(UTC)
-    if preview.chosen(bench, asked.extractor) != extractor_setting.BY_RULES:
+    if preview.chosen(bench, request.extractor) != extractor_setting.BY_RULES:
         dependencies.require_scope(caller, "write")
     try:
-        found = preview.of(bench, caller.tenant_id, taken, asked.extractor)
+        previewed = preview.of(bench, caller.tenant_id, taken, request.extractor)
     except Misconfigured as error:
         raise Invalid([Problem("/extractor", str(error))]) from None
     meanings = Meanings(deps.embedder)
     with deps.db.tenant(caller.tenant_id) as tx:
         conversation = extraction_rules.read(tx, caller.tenant_id, _payload(taken[-1]), len(taken), now)
     return ExtractionPreview(
-        extractor=found.extractor,
-        messages=[MessageOutcome(**one) for one in messages.outcomes(len(asked.messages), faults)],
-        items=[_shown(verdict, positions) for verdict in found.verdicts],
+        extractor=previewed.extractor,
+        messages=[MessageOutcome(**outcome) for outcome in messages.outcomes(len(request.messages), faults)],
+        items=[_shown(verdict, positions) for verdict in previewed.verdicts],
         screened=list(_screened(taken, positions)),
-        left_out=_left_out(found, positions),
+        left_out=_left_out(previewed, positions),
         rules=extraction_rules.explain(conversation, meanings),
-        model=_model_use(found.calls),
+        model=_model_use(previewed.calls),
     )
 
 
-def _read(asked: PreviewRequest, now: datetime) -> tuple[list[Message], list[int], dict[int, str]]:
+def _read(request: PreviewRequest, now: datetime) -> tuple[list[Message], list[int], dict[int, str]]:
     """Return the messages, the position of each in the request, and why others were left out. Invalid: all were."""
-    numbered, faults = messages.read(asked.messages, "user")
+    numbered, faults = messages.read(request.messages, "user")
     taken: list[Message] = []
     positions: list[int] = []
     for position, message in numbered:
         try:
-            taken.append(_message(asked, message, len(taken), now))
+            taken.append(_message(request, message, len(taken), now))
             positions.append(position)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
@@ -209,7 +209,7 @@ def _read(asked: PreviewRequest, now: datetime) -> tuple[list[Message], list[int
     return taken, positions, {n: fault.detail for n, fault in faults.items()}
 
 
-def _message(asked: PreviewRequest, message: ClientMessage, number: int, now: datetime) -> Message:
+def _message(request: PreviewRequest, message: ClientMessage, number: int, now: datetime) -> Message:
     """Return a message as it would be stored. ValidationError: it is too long, or its time or speaker is none."""
     checked = PreviewFields.model_validate({**message.extra, "content": message.text})
     return Message(
@@ -217,12 +217,12 @@ def _message(asked: PreviewRequest, message: ClientMessage, number: int, now: da
         id=str(number),
         position=number + 1,
         event_id=f"{SESSION}-{number}",
-        user_id=asked.user_id,
+        user_id=request.user_id,
         role=message.role,
         content=checked.content,
         occurred_at=checked.occurred_at or now,
         speaker=checked.speaker or message.speaker,
-        group_id=asked.group_id,
+        group_id=request.group_id,
     )
 
 
@@ -248,20 +248,21 @@ def _shown(verdict: Verdict, positions: Sequence[int]) -> PreviewedStatement:
             Quote(message=positions[int(e.message_id)], quote=output.evidence(e).quote) for e in candidate.evidence
         ],
         against=[
-            KnownStatement(id=known.id, content=known.content, similarity=known.similarity) for known in verdict.against
+            KnownStatement(id=memory.id, content=memory.content, similarity=memory.similarity)
+            for memory in verdict.against
         ],
     )
 
 
 def _screened(taken: Sequence[Message], positions: Sequence[int]) -> Iterator[ScreenedMessage]:
-    for place, one in zip(positions, taken, strict=True):
-        for found in screen.screen(one.content).findings:
-            hostile = found.kind in screen.HOSTILE
-            yield ScreenedMessage(message=place, kind=found.kind, detail=found.detail, hostile=hostile)
+    for position, message in zip(positions, taken, strict=True):
+        for finding in screen.screen(message.content).findings:
+            hostile = finding.kind in screen.HOSTILE
+            yield ScreenedMessage(message=position, kind=finding.kind, detail=finding.detail, hostile=hostile)
 
 
-def _left_out(found: Preview, positions: Sequence[int]) -> LeftOutWindows:
-    read = found.read
+def _left_out(previewed: Preview, positions: Sequence[int]) -> LeftOutWindows:
+    read = previewed.read
     return LeftOutWindows(
         windows=read.windows,
         skipped=dict(read.skipped),

@@ -34,8 +34,11 @@ def get_forgettings(
 ) -> Json:
     """List the requests to forget that can still be undone, newest first, with their numbers and no words."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = undo_window.listed(tx, user_id, limit, after=after)
-    return {"items": [one.as_json() for one in found], "next": str(found[-1].id) if len(found) == limit else None}
+        forgettings = undo_window.listed(tx, user_id, limit, after=after)
+    return {
+        "items": [forgetting.as_json() for forgetting in forgettings],
+        "next": str(forgettings[-1].id) if len(forgettings) == limit else None,
+    }
 
 
 @router.post(

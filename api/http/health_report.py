@@ -37,12 +37,12 @@ def get_health(deps: WholeDeps, caller: Reader) -> Json:
     its figures are those of all tenants together. None of them is found by scanning a table.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        told: Json = {
-            "processes": [asdict(one) for one in health.processes(tx)],
-            "queues": [asdict(one) for one in health.queues(tx)],
-            "schedules": [asdict(one) for one in due.of_tenant(tx)],
+        report: Json = {
+            "processes": [asdict(process) for process in health.processes(tx)],
+            "queues": [asdict(queue) for queue in health.queues(tx)],
+            "schedules": [asdict(schedule) for schedule in due.of_tenant(tx)],
         }
-    return told | {"installation": _installation(deps) if _operates(caller) else None}
+    return report | {"installation": _installation(deps) if _operates(caller) else None}
 
 
 def _operates(caller: Caller) -> bool:
@@ -51,13 +51,13 @@ def _operates(caller: Caller) -> bool:
 
 def _installation(deps: Dependencies) -> Json:
     with deps.db.tenant(DEFAULT) as tx:
-        found = {
-            "workers": [asdict(one) for one in health.workers(tx)],
+        report = {
+            "workers": [asdict(worker) for worker in health.workers(tx)],
             "backlog": heartbeat.gauges(tx),
             "database": asdict(health.database(tx)),
-            "tables": [asdict(one) for one in health.tables(tx)],
+            "tables": [asdict(table) for table in health.tables(tx)],
         }
-    return found | {"broker": _broker(deps), "embedder": _embedder(deps), "disk": _disk(deps)}
+    return report | {"broker": _broker(deps), "embedder": _embedder(deps), "disk": _disk(deps)}
 
 
 def _broker(deps: Dependencies) -> Json:
@@ -81,6 +81,6 @@ def _embedder(deps: Dependencies) -> Json:
 
 def _disk(deps: Dependencies) -> Json:
     home = deps.settings.home.absolute()
-    place = next(folder for folder in (home, *home.parents) if folder.exists())
-    used = shutil.disk_usage(place)
+    existing_folder = next(folder for folder in (home, *home.parents) if folder.exists())
+    used = shutil.disk_usage(existing_folder)
     return {"path": str(home), "free_bytes": used.free, "total_bytes": used.total}

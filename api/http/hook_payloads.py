@@ -85,13 +85,13 @@ def events(report: HookReport, group_id: str | None) -> list[Json]:
     owner["agent_id"] = report.agent
     if group_id is not None:
         owner["group_id"] = group_id
-    told = {
+    messages = {
         PROMPT: ("user", payload.prompt),
         "Stop": ("assistant", payload.last_assistant_message),
         "PostCompact": ("system", payload.compact_summary),
     }
-    if report.hook in told:
-        role, content = told[report.hook]
+    if report.hook in messages:
+        role, content = messages[report.hook]
         return [_message(owner, report, role, content)] if content and content.strip() else []
     if report.hook == START:
         return [{"event_type": "session.started", "source": SOURCE, "payload": owner}]
@@ -115,5 +115,5 @@ def _message_id(report: HookReport, content: str) -> str:
     """Return the same id for the same message of a prompt, so that a repeated hook changes nothing."""
     if report.payload.prompt_id is None:
         return str(uuid7())
-    told = json.dumps([report.session_id, report.payload.prompt_id, report.hook, content])
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    identity = json.dumps([report.session_id, report.payload.prompt_id, report.hook, content])
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -128,7 +128,7 @@ async def _within_deadline(deps: Dependencies, caller: Caller, report: HookRepor
     """Return the context for the model, or nothing if it fails or takes too long: the agent must go on."""
     if report.hook not in hook_payloads.ANSWERED or not caller.may("read"):
         return ""
-    asked = ContextQuery(
+    context_query = ContextQuery(
         user_id=report.user_id,
         group_id=group_id,
         session_id=report.session_id,
@@ -139,7 +139,7 @@ async def _within_deadline(deps: Dependencies, caller: Caller, report: HookRepor
         at_work=group_id is not None,
         format="text",
     )
-    building = asyncio.ensure_future(run_in_threadpool(_context, deps, caller, asked))
+    building = asyncio.ensure_future(run_in_threadpool(_context, deps, caller, context_query))
     done, _ = await asyncio.wait({building}, timeout=DEADLINE_SECONDS)
     if not done:
         building.add_done_callback(lambda late: late.cancelled() or late.exception())
@@ -151,23 +151,27 @@ async def _within_deadline(deps: Dependencies, caller: Caller, report: HookRepor
     return building.result()
 
 
-def _context(deps: Dependencies, caller: Caller, asked: ContextQuery) -> str:
+def _context(deps: Dependencies, caller: Caller, context_query: ContextQuery) -> str:
     at = audience.for_reader(deps, caller, None)
     reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
-    built = builder.build(reads, caller.tenant_id, asked)
+    built = builder.build(reads, caller.tenant_id, context_query)
     text = _shortened(built)
     if text:
         served = context.served_texts(built)
-        asker = Asker(caller.tenant_id, asked.user_id, asked.group_id)
+        asker = Asker(caller.tenant_id, context_query.user_id, context_query.group_id)
         at.recalls.note(
-            asker, served, announced=at.settings.announce_recalls, query=asked.query, session_id=asked.session_id
+            asker,
+            served,
+            announced=at.settings.announce_recalls,
+            query=context_query.query,
+            session_id=context_query.session_id,
         )
     return text
 
 
 def _shortened(built: Context) -> str:
     """Return the sections about the user and the project, cut at the end of a line."""
-    by_part = {one.part: one.text for one in built.sheet.sections if one.text}
+    by_part = {section.part: section.text for section in built.sheet.sections if section.text}
     text = "\n\n".join(by_part[part] for part in SHOWN if part in by_part)
     if not text:
         return ""

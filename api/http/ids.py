@@ -29,5 +29,5 @@ def get_ids(deps: Deps, caller: Reader, ends_with: End, kind: Wanted) -> Json:
     if caller.labels is not None and kind != "memory":
         raise Forbidden(f"A key with audience labels finds only memories by the end of their id, not a {kind}.")
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = short_ids.find(tx, kind, ends_with)
-    return {"items": [{"type": kind, "id": one} for one in found], "next": None}
+        ids = short_ids.find(tx, kind, ends_with)
+    return {"items": [{"type": kind, "id": id_} for id_ in ids], "next": None}

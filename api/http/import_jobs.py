@@ -122,26 +122,26 @@ class ImportList(BaseModel):
 
 
 @router.post("", status_code=201, operation_id="openUpload")
-def post_upload(deps: Deps, caller: Writer, asked: UploadRequest) -> ImportJob:
+def post_upload(deps: Deps, caller: Writer, request: UploadRequest) -> ImportJob:
     """Open the upload of an archive of `imprint user export`. The same one, interrupted before, goes on.
 
     Send its parts of `part_bytes` each, the last one shorter, then start it.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         row = imports.open_upload(
-            tx, caller.tenant_id, asked.user_id, asked.size, asked.sha256, author(caller), caller.limits
+            tx, caller.tenant_id, request.user_id, request.size, request.sha256, author(caller), caller.limits
         )
         return job(deps, caller, row, imports.missing_parts(tx, row))
 
 
 @router.post("/records", status_code=201, operation_id="recordImport")
-def post_record(deps: Deps, caller: Publisher, asked: ReadImport) -> ImportJob:
+def post_record(deps: Deps, caller: Publisher, request: ReadImport) -> ImportJob:
     """Record an import whose events the caller has sent, as `imprint import` does, for the list of imports."""
-    report = asked.report.model_dump(mode="json")
-    problems = [] if asked.status == "done" else [INTERRUPTED]
+    report = request.report.model_dump(mode="json")
+    problems = [] if request.status == "done" else [INTERRUPTED]
     with deps.db.tenant(caller.tenant_id) as tx:
-        noted = imports.note(tx, caller.tenant_id, asked.user_id, asked.group_id, asked.formats, author(caller))
-        imports.finish(tx, noted, asked.status, report, problems)
+        noted = imports.note(tx, caller.tenant_id, request.user_id, request.group_id, request.formats, author(caller))
+        imports.finish(tx, noted, request.status, report, problems)
         return job(deps, caller, imports.get(tx, noted))
 
 
@@ -206,7 +206,7 @@ def job(deps: Dependencies, caller: Caller, row: Any, missing: list[int] | None 
         **{name: getattr(row, name) for name in names},
         status="failed" if row.dead and row.ended_at is None else row.status,
         progress=Progress(done=_done(row, lines), lines=sum(lines.values())) if lines else None,
-        error=problems and [ImportProblem(**one) for one in problems],
+        error=problems and [ImportProblem(**problem) for problem in problems],
         missing=missing,
         settle_token=None if row.event_seq is None else deps.settle_tokens.of(caller.tenant_id, row.event_seq),
     )

@@ -74,10 +74,10 @@ def get_keys(
 ) -> Keys:
     """List the keys of the tenant, newest first, with scopes, labels and last use; never a key itself."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = tenants.keys(tx, before=after, limit=limit)
+        rows = tenants.keys(tx, before=after, limit=limit)
     names = ("id", "name", "scopes", "labels", "created_at", "last_used_at", "revoked_at")
-    items = [ShownKey(**{name: getattr(key, name) for name in names}, own=key.id == caller.key_id) for key in found]
-    return Keys(items=items, next=found[-1].id if len(found) == limit else None)
+    items = [ShownKey(**{name: getattr(key, name) for name in names}, own=key.id == caller.key_id) for key in rows]
+    return Keys(items=items, next=rows[-1].id if len(rows) == limit else None)
 
 
 class OwnKey(BaseModel):
@@ -97,18 +97,18 @@ def get_own_key(caller: Annotated[Caller, Depends(any_caller)]) -> OwnKey:
 
 
 @router.post("", status_code=201, operation_id="createKey", responses=refuses(409))
-def post_key(deps: Deps, caller: Admin, asked: KeyRequest) -> CreatedKey:
+def post_key(deps: Deps, caller: Admin, request: KeyRequest) -> CreatedKey:
     """Create a key; the answer is the only one that shows it.
 
     It can have no scope that the key of the request lacks.
     """
-    for scope in asked.scopes:
+    for scope in request.scopes:
         require_scope(caller, scope)
     with deps.db.tenant(caller.tenant_id) as tx:
         tenants.require_room(tx)
-        key_id, key = tenants.create_key(tx, caller.tenant_id, asked.scopes, asked.name, asked.labels)
-    labels = None if asked.labels is None else sorted(set(asked.labels))
-    return CreatedKey(id=key_id, key=key, name=asked.name, scopes=sorted(set(asked.scopes)), labels=labels)
+        key_id, key = tenants.create_key(tx, caller.tenant_id, request.scopes, request.name, request.labels)
+    labels = None if request.labels is None else sorted(set(request.labels))
+    return CreatedKey(id=key_id, key=key, name=request.name, scopes=sorted(set(request.scopes)), labels=labels)
 
 
 @router.delete("/{key_id}", status_code=204, operation_id="revokeKey", responses=refuses(404, 409))

@@ -146,37 +146,41 @@ class PinRequest(RequestBody):
 
 
 @router.get("/memories", operation_id="listMemories", responses=answers(MemoryPage))
-def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
+def get_memories(deps: Deps, caller: Reader, request: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it.
 
     A page looks through 10,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
     Orders other than by time sort as many of the newest, and `sorted_newest` says so.
     """
-    deps = audience.for_reader(deps, caller, wanted.reader_labels)
-    if problems := list(filter_problems(wanted)):
+    deps = audience.for_reader(deps, caller, request.reader_labels)
+    if problems := list(filter_problems(request)):
         raise Invalid(problems)
     with deps.db.tenant(caller.tenant_id) as tx:
         page = listing.page(
             tx,
-            filter_of(wanted, Moment(wanted.as_of, wanted.known_at)),
-            wanted.order,
-            after=wanted.after,
-            limit=wanted.limit,
+            filter_of(request, Moment(request.as_of, request.known_at)),
+            request.order,
+            after=request.after,
+            limit=request.limit,
         )
-        evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)
+        evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], request.known_at)
     items = [memory_json(row, evidence.get(row.id, []), page.now) for row in page.rows]
     return {"items": items, "next": page.following, "sorted_newest": page.sorted_newest}
 
 
 @router.post("/memories/fetch", operation_id="fetchMemories", responses=answers(FetchedMemories))
-def post_fetch(deps: ReaderDeps, caller: Reader, asked: FetchRequest) -> Json:
+def post_fetch(deps: ReaderDeps, caller: Reader, request: FetchRequest) -> Json:
     """Return memories by their ids, in the order of the request; `missing` names those that are not there."""
-    ids = list(dict.fromkeys(asked.ids))
+    ids = list(dict.fromkeys(request.ids))
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = memory_as_of.at_moment(tx, ids, Moment(asked.as_of, asked.known_at))
-        evidence = memory_as_of.evidence(tx, list(rows), asked.known_at)
-    items = [memory_json(rows[one], evidence.get(one, []), asked.known_at) for one in ids if one in rows]
-    return {"items": items, "missing": [one for one in ids if one not in rows], "next": None}
+        rows = memory_as_of.at_moment(tx, ids, Moment(request.as_of, request.known_at))
+        evidence = memory_as_of.evidence(tx, list(rows), request.known_at)
+    items = [
+        memory_json(rows[memory_id], evidence.get(memory_id, []), request.known_at)
+        for memory_id in ids
+        if memory_id in rows
+    ]
+    return {"items": items, "missing": [memory_id for memory_id in ids if memory_id not in rows], "next": None}
 
 
 @router.get("/memories/{memory_id}", operation_id="getMemory", responses=answers(MemoryWithUnits))
@@ -238,8 +242,8 @@ def get_history(
         memories.get(tx, memory_id)
         versions = memories.history(tx, memory_id)
         named = authors.with_key_names(tx, [version.author for version in versions])
-    shown = [replace(version, author=author) for version, author in zip(versions, named, strict=True)]
-    return paging.cut(shown, asdict, attrgetter("version"), after, limit)
+    signed_versions = [replace(version, author=author) for version, author in zip(versions, named, strict=True)]
+    return paging.cut(signed_versions, asdict, attrgetter("version"), after, limit)
 
 
 @router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
@@ -266,20 +270,20 @@ def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> 
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
 
 
-def filter_problems(wanted: MemorySelection) -> Iterator[Problem]:
+def filter_problems(selection: MemorySelection) -> Iterator[Problem]:
     """Yield fields that lack another one."""
-    if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
+    if selection.q is not None and selection.user_id is None and selection.group_id is None:
         yield Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")
-    if wanted.since is not None and wanted.until is not None and wanted.until <= wanted.since:
+    if selection.since is not None and selection.until is not None and selection.until <= selection.since:
         yield Problem("/to", "must come after `from`")
-    if wanted.message_id is not None and wanted.session_id is None:
+    if selection.message_id is not None and selection.session_id is None:
         yield Problem("/message_id", "say which session it belongs to: `session_id`")
 
 
-def filter_of(wanted: MemorySelection, moment: Moment = NOW) -> MemoryFilter:
+def filter_of(selection: MemorySelection, moment: Moment = NOW) -> MemoryFilter:
     """Return the filter that a request describes."""
-    names = {one.name for one in fields(MemoryFilter)} & wanted.model_fields_set
-    trusts = [wanted.trust] if wanted.trust else SERVED
-    values = wanted.model_dump(include=names)
+    names = {field.name for field in fields(MemoryFilter)} & selection.model_fields_set
+    trusts = [selection.trust] if selection.trust else SERVED
+    values = selection.model_dump(include=names)
     values |= {name: field_filters.demands(json.loads(values[name])) for name in _FIELDS if values.get(name)}
     return MemoryFilter(trusts, moment=moment, **values)

@@ -74,30 +74,34 @@ class Graph(BaseModel):
 
 
 @router.get("/graph", operation_id="getMemoryGraph")
-def get_graph(deps: Deps, caller: Reader, asked: Annotated[GraphRequest, Query()]) -> Graph:
+def get_graph(deps: Deps, caller: Reader, request: Annotated[GraphRequest, Query()]) -> Graph:
     """Return the memories of a user, or group, and their relations as nodes and edges.
 
     Of more memories than `limit`, those with most relations come first, then the newest.
     """
-    if asked.user_id is None and asked.group_id is None:
+    if request.user_id is None and request.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to show: `user_id`, `group_id` or both")])
-    deps = audience.for_reader(deps, caller, asked.reader_labels)
-    now, statuses = datetime.now(UTC), ENDED if asked.include_archived else (Status.ACTIVE,)
+    deps = audience.for_reader(deps, caller, request.reader_labels)
+    now, statuses = datetime.now(UTC), ENDED if request.include_archived else (Status.ACTIVE,)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = graph.of_owner(tx, asked.user_id, asked.group_id, statuses=statuses, trusts=SERVED, limit=asked.limit)
+        owner_graph = graph.of_owner(
+            tx, request.user_id, request.group_id, statuses=statuses, trusts=SERVED, limit=request.limit
+        )
     names = [name for name in GraphNode.model_fields if name not in {"strength", "degree"}]
     return Graph(
         nodes=[
             GraphNode(
                 **{name: getattr(row, name) for name in names},
                 strength=strength(row, now),
-                degree=found.degrees[row.id],
+                degree=owner_graph.degrees[row.id],
             )
-            for row in found.nodes
+            for row in owner_graph.nodes
         ],
         edges=[
-            GraphEdge(source=one.from_id, relation=one.relation, target=one.to_id, strength=one.strength, at=one.at)
-            for one in found.edges
+            GraphEdge(
+                source=edge.from_id, relation=edge.relation, target=edge.to_id, strength=edge.strength, at=edge.at
+            )
+            for edge in owner_graph.edges
         ],
-        more=found.more,
+        more=owner_graph.more,
     )

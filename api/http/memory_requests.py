@@ -190,22 +190,22 @@ class Patch(RequestBody):
 
     def fields(self, row: Any) -> Json:
         """Return the columns of the memory's row that change, with their new values."""
-        asked = self.model_fields_set - {"version", "reason", "typed"}
-        wanted = {name: getattr(self, name) for name in asked} | {
-            n: [] for n in asked & {"tags", "audience_labels"} if getattr(self, n) is None
+        names = self.model_fields_set - {"version", "reason", "typed"}
+        columns = {name: getattr(self, name) for name in names} | {
+            n: [] for n in names & {"tags", "audience_labels"} if getattr(self, n) is None
         }
-        if "structured" in asked:
-            wanted["structured"] = {} if self.structured is None else merge_patch(row.structured, self.structured)
-        wanted |= self._typed_fields(row, wanted)
-        return {name: value for name, value in wanted.items() if value != getattr(row, name)}
+        if "structured" in names:
+            columns["structured"] = {} if self.structured is None else merge_patch(row.structured, self.structured)
+        columns |= self._typed_fields(row, columns)
+        return {name: value for name, value in columns.items() if value != getattr(row, name)}
 
-    def _typed_fields(self, row: Any, wanted: Mapping[str, Any]) -> Json:
+    def _typed_fields(self, row: Any, columns: Mapping[str, Any]) -> Json:
         """Return what follows from a typed value; a value in words without its type makes the stored type obsolete."""
-        structured = dict(wanted.get("structured", row.structured))
+        structured = dict(columns.get("structured", row.structured))
         if self.typed is not None:
             structured[typed_values.FIELD] = self.typed.as_json()
-            return {"structured": structured, "value": wanted.get("value") or self.typed.text}
-        if "value" in wanted and wanted["value"] != row.value and typed_values.FIELD in structured:
+            return {"structured": structured, "value": columns.get("value") or self.typed.text}
+        if "value" in columns and columns["value"] != row.value and typed_values.FIELD in structured:
             del structured[typed_values.FIELD]
             return {"structured": structured}
         return {}

@@ -114,41 +114,46 @@ class Lineage(BaseModel):
 
 
 @router.get("/timeline", operation_id="getMemoryTimeline")
-def get_timeline(deps: Deps, caller: Reader, asked: Annotated[TimelineRequest, Query()]) -> TimelineAnswer:
+def get_timeline(deps: Deps, caller: Reader, request: Annotated[TimelineRequest, Query()]) -> TimelineAnswer:
     """Return the memories of a user, or group, over time: when each began and ended, and what replaced it.
 
     Of more memories than `limit`, those that begin last are shown. At most the latest 5,000 that begin before `to` are
     looked at.
     """
-    if asked.user_id is None and asked.group_id is None:
+    if request.user_id is None and request.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to show: `user_id`, `group_id` or both")])
-    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise Invalid([Problem("/to", f"must come after `from`, which is {asked.since.isoformat()}")])
-    deps = audience.for_reader(deps, caller, asked.reader_labels)
-    wanted = Wanted(
-        asked.user_id,
-        asked.group_id,
-        asked.axis,
-        ALL if asked.status is None else (asked.status,),
+    if request.since is not None and request.until is not None and request.since >= request.until:
+        raise Invalid([Problem("/to", f"must come after `from`, which is {request.since.isoformat()}")])
+    deps = audience.for_reader(deps, caller, request.reader_labels)
+    query = Wanted(
+        request.user_id,
+        request.group_id,
+        request.axis,
+        ALL if request.status is None else (request.status,),
         SERVED,
-        asked.category,
-        asked.since,
-        asked.until,
+        request.category,
+        request.since,
+        request.until,
     )
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = timeline.of_owner(tx, wanted, asked.limit)
+        page = timeline.of_owner(tx, query, request.limit)
     names = [name for name in TimelineMemory.model_fields if name not in {"begins", "ends"}]
     return TimelineAnswer(
         items=[
             TimelineMemory(**{name: getattr(row, name) for name in names}, begins=begins, ends=ends)
-            for begins, ends, row in found.rows
+            for begins, ends, row in page.rows
         ],
         successions=[
-            Succession(before=one.before, after=one.after, relation=one.relation, change_id=one.change_id)
-            for one in found.successions
+            Succession(
+                before=succession.before,
+                after=succession.after,
+                relation=succession.relation,
+                change_id=succession.change_id,
+            )
+            for succession in page.successions
         ],
-        left_out=found.left_out,
-        more=found.more,
+        left_out=page.left_out,
+        more=page.more,
     )
 
 
@@ -156,21 +161,21 @@ def get_timeline(deps: Deps, caller: Reader, asked: Annotated[TimelineRequest, Q
 def get_lineage(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Lineage:
     """Return what a memory replaced or was merged or derived from, and what replaced, absorbed or summed it up."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = lineage.of_memory(tx, memory_id)
-        named = authors.with_key_names(tx, [one.author or {} for one in found])
-    shown = ("id", "content", "category", "status", "trust", "valid_from", "valid_to", "recorded_at")
+        relatives = lineage.of_memory(tx, memory_id)
+        named = authors.with_key_names(tx, [relative.author or {} for relative in relatives])
+    names = ("id", "content", "category", "status", "trust", "valid_from", "valid_to", "recorded_at")
     return Lineage(
         items=[
             Relative(
-                **{name: getattr(one.row, name) for name in shown},
-                role=one.role,
-                at=one.at,
-                change_id=one.change_id,
-                change=one.change,
-                reason=one.reason,
+                **{name: getattr(relative.row, name) for name in names},
+                role=relative.role,
+                at=relative.at,
+                change_id=relative.change_id,
+                change=relative.change,
+                reason=relative.reason,
                 author=Authorship(**author) if author else None,
-                undo=undo_path(one.change_id) if one.change_id else None,
+                undo=undo_path(relative.change_id) if relative.change_id else None,
             )
-            for one, author in zip(found, named, strict=True)
+            for relative, author in zip(relatives, named, strict=True)
         ]
     )

@@ -94,8 +94,8 @@ def remember(at: Dependencies, who: Caller, stated: StatementRequest, key: str |
 @with_bounds(Bounds(body=lambda _settings: BATCH_BYTES))
 def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key: IdempotencyKey = None) -> Json:
     """Remember up to 500 statements in one transaction; results are in the order of the request."""
-    places = [f"/memories/{n}" for n in range(len(batch.memories))]
-    statements = _statements(at, who, batch.memories, places, _requests(at, who, "batch", idempotency_key))
+    pointers = [f"/memories/{n}" for n in range(len(batch.memories))]
+    statements = _statements(at, who, batch.memories, pointers, _requests(at, who, "batch", idempotency_key))
     return {"items": _remember_all(at, who, statements), "next": None}
 
 
@@ -130,14 +130,14 @@ def patch_memory(
 )
 def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
-    wanted = REVIEWED[review.verdict]
+    trust = REVIEWED[review.verdict]
     with at.db.tenant(who.tenant_id) as tx:
         row = by_hand.require_version(memories.get(tx, memory_id), review.version)
-    promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
-    if row.trust not in REVIEWABLE | {wanted} and not promoted:
+    promoted = row.trust == Trust.CANDIDATE and trust == Trust.CONFIRMED
+    if row.trust not in REVIEWABLE | {trust} and not promoted:
         raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH can set its `trust`.")
-    if row.trust != wanted:
-        _change(at, who, row, {"trust": wanted}, review.reason or f"Reviewed: {review.verdict}.")
+    if row.trust != trust:
+        _change(at, who, row, {"trust": trust}, review.reason or f"Reviewed: {review.verdict}.")
     return current_memory_json(at, who, memory_id)
 
 
@@ -158,21 +158,23 @@ def _json(outcome: StatementOutcome, rows: Mapping[UUID, Any], evidence: Mapping
 
 
 def _statements(
-    at: Dependencies, who: Caller, asked: Sequence[StatementRequest], places: Sequence[str], requests: Requests
+    at: Dependencies, who: Caller, requested: Sequence[StatementRequest], pointers: Sequence[str], requests: Requests
 ) -> list[RequestedStatement]:
-    """Validate statements. `places`: the pointer to each; `requests`: makes their ids."""
+    """Validate statements. `pointers`: one to each; `requests`: makes their ids."""
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
-        spoken = _cited_messages(tx, asked)
-        clocks = {user_id: speaker_clocks.local(tx, user_id, now) for user_id in {stated.user_id for stated in asked}}
-    for stated, place in zip(asked, places, strict=True):
-        audience.require_held(who, f"{place}/audience_labels", stated.audience_labels)
-    problems, statements = list(_one_group_each(asked, places)), []
-    for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
+        spoken = _cited_messages(tx, requested)
+        clocks = {
+            user_id: speaker_clocks.local(tx, user_id, now) for user_id in {stated.user_id for stated in requested}
+        }
+    for stated, pointer in zip(requested, pointers, strict=True):
+        audience.require_held(who, f"{pointer}/audience_labels", stated.audience_labels)
+    problems, statements = list(_one_group_each(requested, pointers)), []
+    for n, (stated, pointer) in enumerate(zip(requested, pointers, strict=True)):
         try:
             statements.append(_statement(stated, spoken, requests, n, clocks[stated.user_id]))
         except Invalid as error:
-            problems += [Problem(place + problem.pointer, problem.detail) for problem in error.problems]
+            problems += [Problem(pointer + problem.pointer, problem.detail) for problem in error.problems]
     if problems:
         raise Invalid(problems)
     return statements
@@ -183,14 +185,14 @@ def _requests(at: Dependencies, who: Caller, via: Via, key: str | None) -> Reque
 
 
 def _statement(
-    stated: StatementRequest, spoken: CitedMessages, requests: Requests, place: int, now: datetime
+    stated: StatementRequest, spoken: CitedMessages, requests: Requests, position: int, now: datetime
 ) -> RequestedStatement:
     """Turn a request into a statement to be judged. Invalid: a field is wrong."""
     problems = [*stated.problems(), *_evidence_problems(stated, spoken)]
     if problems:
         raise Invalid(problems)
-    event_id = requests.id_of(stated.user_id, place)
-    cited = [(spoken[one.session_id, one.message_id], one.quote) for one in stated.evidence]
+    event_id = requests.id_of(stated.user_id, position)
+    cited = [(spoken[citation.session_id, citation.message_id], citation.quote) for citation in stated.evidence]
     candidate = stated.candidate(event_id, max((message.occurred_at for message, _ in cited), default=now))
     quotes = tuple(Evidence(m.session_id, m.id, m.event_id, quote or m.content[:CHARACTERS]) for m, quote in cited)
     owner = Owner(stated.user_id, stated.group_id)
@@ -201,13 +203,13 @@ def _statement(
     return RequestedStatement(owner, stated.content, judged, event_id, print_)
 
 
-def _one_group_each(asked: Sequence[StatementRequest], places: Sequence[str]) -> Iterator[Problem]:
+def _one_group_each(requested: Sequence[StatementRequest], pointers: Sequence[str]) -> Iterator[Problem]:
     """Yield statements whose group differs from that of an earlier one of the same user; both are judged together."""
     first: dict[str, str | None] = {}
-    for stated, place in zip(asked, places, strict=True):
+    for stated, pointer in zip(requested, pointers, strict=True):
         if first.setdefault(stated.user_id, stated.group_id) != stated.group_id:
             yield Problem(
-                f"{place}/group_id", "differs from another statement of this user; send each group in its own batch"
+                f"{pointer}/group_id", "differs from another statement of this user; send each group in its own batch"
             )
 
 
@@ -228,9 +230,9 @@ def _is_theirs(message: Any, stated: StatementRequest) -> bool:
     return shared or bool(message.user_id == stated.user_id)
 
 
-def _cited_messages(tx: Tx, asked: Sequence[StatementRequest]) -> CitedMessages:
+def _cited_messages(tx: Tx, requested: Sequence[StatementRequest]) -> CitedMessages:
     """Return the messages that statements cite, by session and id; missing ones are left out."""
-    cited = {(one.session_id, one.message_id) for stated in asked for one in stated.evidence}
+    cited = {(citation.session_id, citation.message_id) for stated in requested for citation in stated.evidence}
     if not cited:
         return {}
     rows = tx.execute(_SPOKEN, {"rows": recordset([{"session_id": s, "id": i} for s, i in sorted(cited)])})
@@ -262,8 +264,8 @@ def _change(at: Dependencies, who: Caller, row: Any, fields: Json, reason: str) 
     """
     if row.trust == Trust.QUARANTINED and fields.get("trust", row.trust) not in UNSERVED:
         fields = {"content": row.content, **fields}
-    words = fields.get("content", row.content)
-    vector = embed_sound(at.embedder, [words])[0] if fields.keys() & {"content", "occurred_at"} else None
+    content = fields.get("content", row.content)
+    vector = embed_sound(at.embedder, [content])[0] if fields.keys() & {"content", "occurred_at"} else None
     edit = Edit(row.id, row.version, fields, reason, vector)
     with at.db.tenant(who.tenant_id) as tx:
         apply_edit(tx, who, row, edit)

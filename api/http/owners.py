@@ -41,15 +41,15 @@ class OwnerListRequest(RequestBody):
 
 
 @router.get("/users", operation_id="listUsers", responses=answers(UserPage))
-def get_users(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Query()]) -> Json:
+def get_users(deps: Deps, caller: Reader, request: Annotated[OwnerListRequest, Query()]) -> Json:
     """List the users of whom something is held, with their sessions and active memories, each counted up to 200."""
-    return _page(deps, caller, "user", asked)
+    return _page(deps, caller, "user", request)
 
 
 @router.get("/groups", operation_id="listGroups", responses=answers(GroupPage))
-def get_groups(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Query()]) -> Json:
+def get_groups(deps: Deps, caller: Reader, request: Annotated[OwnerListRequest, Query()]) -> Json:
     """List the groups of which something is held, with their sessions and active memories, each counted up to 200."""
-    return _page(deps, caller, "group", asked)
+    return _page(deps, caller, "group", request)
 
 
 class UserSettings(RequestBody):
@@ -100,27 +100,27 @@ def get_members(deps: Deps, caller: Reader, group_id: str) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         if known_owners.get(tx, "group", group_id) is None:
             raise _unknown("group", group_id)
-        return {"items": [asdict(one) for one in known_owners.members(tx, group_id)]}
+        return {"items": [asdict(member) for member in known_owners.members(tx, group_id)]}
 
 
-def _page(deps: Dependencies, caller: Caller, kind: Kind, asked: OwnerListRequest) -> Json:
-    order = asked.order or ("id" if asked.prefix else "recent")
-    if asked.prefix and order == "recent":
+def _page(deps: Dependencies, caller: Caller, kind: Kind, request: OwnerListRequest) -> Json:
+    order = request.order or ("id" if request.prefix else "recent")
+    if request.prefix and order == "recent":
         raise Invalid([Problem("/order", "must be `id` with a prefix; or leave it out")])
-    after = None if asked.after is None else _place(asked.after, order)
-    wanted = OwnerFilter(kind, asked.prefix or "", order, after, asked.limit)
+    after = None if request.after is None else _place(request.after, order)
+    owner_filter = OwnerFilter(kind, request.prefix or "", order, after, request.limit)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = known_owners.find(tx, wanted)
-    more = len(found) == asked.limit
-    return {"items": [_json(kind, one) for one in found], "next": _cursor(order, found[-1]) if more else None}
+        owners = known_owners.find(tx, owner_filter)
+    more = len(owners) == request.limit
+    return {"items": [_json(kind, owner) for owner in owners], "next": _cursor(order, owners[-1]) if more else None}
 
 
 def _one(deps: Dependencies, caller: Caller, kind: Kind, name: str) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = known_owners.get(tx, kind, name)
-    if found is None:
+        owner = known_owners.get(tx, kind, name)
+    if owner is None:
         raise _unknown(kind, name)
-    return _json(kind, found)
+    return _json(kind, owner)
 
 
 def _unknown(kind: Kind, name: str) -> NotFound:
@@ -129,9 +129,9 @@ def _unknown(kind: Kind, name: str) -> NotFound:
     )
 
 
-def _json(kind: Kind, one: KnownOwner) -> Json:
-    told = asdict(one)
-    return {f"{kind}_id": told.pop("id"), **told}
+def _json(kind: Kind, owner: KnownOwner) -> Json:
+    fields = asdict(owner)
+    return {f"{kind}_id": fields.pop("id"), **fields}
 
 
 def _cursor(order: str, last: KnownOwner) -> str:

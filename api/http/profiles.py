@@ -73,9 +73,9 @@ def get_group_profile(
 
 
 def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *, fresh: bool) -> Profile:
-    found = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
-    if found is not None and found.attributes:
-        return found
+    current = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
+    if current is not None and current.attributes:
+        return current
     kind: Kind = "user" if owner.group_id is None else "group"
     with deps.db.tenant(caller.tenant_id) as tx:
         held_of = known_owners.get(tx, kind, owner.user_id or owner.group_id or "")
@@ -85,27 +85,27 @@ def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *,
             "ask again; `?fresh=true` does not wait for a rule to build it."
         )
     # Episodes and skills fill no line of a profile.
-    return found or Profile(0, {}, held_of.last_at, None)
+    return current or Profile(0, {}, held_of.last_at, None)
 
 
-def _answer(owner: ProfileOwner, found: Profile, least: float, held: str | None) -> Response:
+def _answer(owner: ProfileOwner, current: Profile, least: float, held: str | None) -> Response:
     """Return the profile, or 304 if the caller has this version."""
-    tag = _tag(found)
+    tag = _tag(current)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if held is not None and tag in {one.strip().removeprefix("W/") for one in held.split(",")}:
+    if held is not None and tag in {etag.strip().removeprefix("W/") for etag in held.split(",")}:
         return Response(status_code=304, headers=headers)
-    shown = profile_attributes.confident(found.attributes, least) if least else found.attributes
+    attributes = profile_attributes.confident(current.attributes, least) if least else current.attributes
     answer = {
         **owner.as_json(),
-        "version": found.version,
-        "built_at": found.built_at.isoformat(),
-        "until": found.until and found.until.isoformat(),
-        "attributes": shown,
+        "version": current.version,
+        "built_at": current.built_at.isoformat(),
+        "until": current.until and current.until.isoformat(),
+        "attributes": attributes,
     }
     return JSONResponse(answer, headers=headers)
 
 
-def _tag(found: Profile) -> str:
+def _tag(current: Profile) -> str:
     """Return an ETag of version and content, because the profile of an erased owner starts at version 1 again."""
-    said = json.dumps(found.attributes, sort_keys=True).encode()
-    return f'"{found.version}-{zlib.crc32(said):08x}"'
+    encoded = json.dumps(current.attributes, sort_keys=True).encode()
+    return f'"{current.version}-{zlib.crc32(encoded):08x}"'

@@ -64,17 +64,17 @@ def get_prompt(
     """Return a prompt: the packaged text, the tenant's own, and its newest versions."""
     packaged = own_prompts.packaged_name(name)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = own_prompts.versions(tx, name)
-        shown = own_prompts.get(tx, name, version) if version else next(iter(found), None)
+        versions = own_prompts.versions(tx, name)
+        displayed = own_prompts.get(tx, name, version) if version else next(iter(versions), None)
         own = own_prompts.in_force(tx).get(name)
-    texts = {"packaged_text": prompts.load(packaged), "text": shown.text if shown else None}
-    return _summary(name, own) | texts | {"versions": [one.as_json() for one in found]}
+    texts = {"packaged_text": prompts.load(packaged), "text": displayed.text if displayed else None}
+    return _summary(name, own) | texts | {"versions": [stored.as_json() for stored in versions]}
 
 
 @router.put("/tenant/prompts/{name}", operation_id="putPrompt", responses=answers(PromptSummary))
-def put_prompt(deps: Deps, caller: Admin, name: Name, asked: PromptPut) -> Json:
+def put_prompt(deps: Deps, caller: Admin, name: Name, request: PromptPut) -> Json:
     """Store a new version of a prompt; it is in force for every question from now on."""
-    draft = PromptDraft(asked.text, asked.share, asked.comment)
+    draft = PromptDraft(request.text, request.share, request.comment)
     with deps.db.tenant(caller.tenant_id) as tx:
         stored = own_prompts.put(tx, caller.tenant_id, name, draft, by=author(caller).name)
     return _summary(name, stored)
@@ -89,12 +89,12 @@ def delete_prompt(deps: Deps, caller: Admin, name: Name) -> Response:
 
 
 @router.post("/tenant/prompts/{name}/preview", operation_id="previewPrompt", responses=answers(RenderedPrompt))
-def preview_prompt(deps: Deps, caller: Reader, name: Name, asked: PromptPreview) -> Json:
+def preview_prompt(deps: Deps, caller: Reader, name: Name, request: PromptPreview) -> Json:
     """Render a prompt with an example question, without asking the model."""
     packaged = prompts.load(own_prompts.packaged_name(name))
     with deps.db.tenant(caller.tenant_id) as tx:
         own = own_prompts.in_force(tx).get(name)
-    written = asked.text if asked.text is not None else own.text if own and own.text else "{{packaged}}"
+    written = request.text if request.text is not None else own.text if own and own.text else "{{packaged}}"
     own_prompts.require_valid(written)
     example = prompt_examples.example(name)
     system = own_prompts.render(written, packaged, example.shape)

@@ -65,7 +65,7 @@ def get_quarantine(
             "memory": memory_json(row, evidence.get(row.id, [])),
             "cause": row.cause,
             "findings": list(_findings(row, cited[row.id])),
-            "cited": [cited_json(one) for one in cited[row.id]],
+            "cited": [cited_json(message) for message in cited[row.id]],
         }
         for row in rows
     ]
@@ -73,16 +73,16 @@ def get_quarantine(
 
 
 @router.post("/review", operation_id="reviewQuarantine", responses=answers(ReviewedRows))
-def post_reviews(deps: Deps, caller: Writer, asked: ReviewOfMany) -> Json:
+def post_reviews(deps: Deps, caller: Writer, request: ReviewOfMany) -> Json:
     """Review several quarantined memories, each by the rules of the single route and with a result of its own."""
-    if (asked.ids is None) == (asked.cause is None):
+    if (request.ids is None) == (request.cause is None):
         raise Invalid([Problem("/ids", "give either `ids` or a `cause`")])
-    more, ids = False, list(dict.fromkeys(asked.ids or ()))
-    if asked.cause is not None:
+    more, ids = False, list(dict.fromkeys(request.ids or ()))
+    if request.cause is not None:
         with audience.for_reader(deps, caller, None).db.tenant(caller.tenant_id) as tx:
-            found = quarantine.find(tx, cause=asked.cause, limit=ROWS + 1)
-        ids, more = [row.id for row in found[:ROWS]], len(found) > ROWS
-    review = Review(verdict=asked.verdict, reason=asked.reason)
+            rows = quarantine.find(tx, cause=request.cause, limit=ROWS + 1)
+        ids, more = [row.id for row in rows[:ROWS]], len(rows) > ROWS
+    review = Review(verdict=request.verdict, reason=request.reason)
     items = []
     for memory_id in ids:
         try:
@@ -93,7 +93,7 @@ def post_reviews(deps: Deps, caller: Writer, asked: ReviewOfMany) -> Json:
             items.append({"id": memory_id, "outcome": "done", "undo": decisions.undo_path(change)})
         except (NotFound, Conflict, Invalid) as error:
             items.append(_refused(memory_id, error))
-    done = sum(one["outcome"] == "done" for one in items)
+    done = sum(item["outcome"] == "done" for item in items)
     return {"done": done, "refused": len(items) - done, "more": more, "items": items}
 
 
@@ -103,12 +103,12 @@ def _refused(memory_id: UUID, error: ImprintError) -> Json:
 
 def _findings(row: Any, cited: Sequence[Any]) -> Iterator[Json]:
     """Yield what the screen finds today in the statement and in what it rests on."""
-    quotes = [one.quote for one in cited if one.quote]
-    for place, texts in (("content", [row.content]), ("quote", quotes)):
-        seen = dict.fromkeys(one for text in texts for one in screen.screen(text).findings)
+    quotes = [citation.quote for citation in cited if citation.quote]
+    for part, texts in (("content", [row.content]), ("quote", quotes)):
+        seen = dict.fromkeys(finding for text in texts for finding in screen.screen(text).findings)
         for finding in seen:
             if finding.kind in screen.HOSTILE:
-                yield {"kind": finding.kind, "detail": output.value(finding.detail), "place": place}
+                yield {"kind": finding.kind, "detail": output.value(finding.detail), "place": part}
         risks = {risky_instructions.risk(text) for text in texts} if row.category == Category.INSTRUCTION else set()
         for risk in sorted(filter(None, risks)):
-            yield {"kind": "risky_instruction", "detail": f"A standing instruction that {risk}", "place": place}
+            yield {"kind": "risky_instruction", "detail": f"A standing instruction that {risk}", "place": part}

@@ -37,14 +37,14 @@ class RebuildRequest(RequestBody):
 
 
 @router.post("", status_code=202, operation_id="startRebuild", responses=answers(Rebuild, 202, refusals=(409,)))
-def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
+def post_rebuild(deps: Deps, caller: Writer, request: RebuildRequest) -> Json:
     """Start a rebuild. A worker runs it; once it is `ready`, it shows the difference. Nothing is changed yet."""
-    rebuild.check_rules(asked.rules or ())
-    params = asked.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
-    params["as_of"] = (asked.as_of or datetime.now(UTC)).isoformat()
+    rebuild.check_rules(request.rules or ())
+    params = request.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
+    params["as_of"] = (request.as_of or datetime.now(UTC)).isoformat()
     with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.request(
-            tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds
+            tx, caller.tenant_id, request.user_id, params, author(caller), limit=caller.limits.rebuilds
         )
     deps.bell.notify()
     return _json(row)

@@ -45,12 +45,12 @@ def get_relations(
 ) -> Json:
     """List the relations from and to a memory, newest first, each with its strength."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = relations.of_memory(tx, memory_id)
-    return paging.cut(found, asdict, _name, after, limit)
+        rows = relations.of_memory(tx, memory_id)
+    return paging.cut(rows, asdict, _name, after, limit)
 
 
-def _name(one: StoredRelation) -> str:
-    return f"{one.from_id}:{one.relation}:{one.to_id}"
+def _name(relation: StoredRelation) -> str:
+    return f"{relation.from_id}:{relation.relation}:{relation.to_id}"
 
 
 @router.put(
@@ -63,15 +63,15 @@ def put_relation(
     deps: Deps,
     caller: Writer,
     memory_id: UUID,
-    asked: RelationRequest,
+    request: RelationRequest,
     reader_labels: audience.QueryLabels = None,
 ) -> Json:
     """Relate the memory to another one, or change the strength of their relation."""
-    audience.require_memories(deps, caller, [asked.to], reader_labels)
-    link = Link(memory_id, asked.relation, asked.to, strength=asked.strength)
+    audience.require_memories(deps, caller, [request.to], reader_labels)
+    link = Link(memory_id, request.relation, request.to, strength=request.strength)
 
     def work(tx: Tx) -> Mapping[str, object]:
-        return asdict(relations.write(tx, caller.tenant_id, link, asked.reason, author(caller)))
+        return asdict(relations.write(tx, caller.tenant_id, link, request.reason, author(caller)))
 
     written = retrying.run_with_retries(deps.db, caller.tenant_id, work)
     deps.bell.notify()

@@ -103,7 +103,7 @@ class ReplayRequest(RequestBody):
 @router.post("/replay", operation_id="replayEvents", responses=REPLAY)
 @with_bounds(Bounds(counted="backtests"))
 def post_replay(
-    deps: Deps, caller: Reader, asked: ReplayRequest, response: Response, idempotency_key: IdempotencyKey = None
+    deps: Deps, caller: Reader, request: ReplayRequest, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Json:
     """Plan a replay of stored events, or begin one.
 
@@ -111,13 +111,13 @@ def post_replay(
     `shadow` records the decisions and shadow dispatches, apart from those made as the events came, and does nothing
     else. `live` carries the actions out. Both need the scope `rules`. `GET /v1/events/replays/{id}` shows the progress.
     """
-    wanted = _filter(asked.filter)
+    event_filter = _filter(request.filter)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rules = _rules(tx, asked.rules)
-    if asked.mode in {"plan", "dry_run"}:
-        return _plan(deps, caller, asked, wanted, rules)
+        rules = _rules(tx, request.rules)
+    if request.mode in {"plan", "dry_run"}:
+        return _plan(deps, caller, request, event_filter, rules)
     dependencies.require_scope(caller, "rules")
-    replay, is_new = _begin(deps, caller, asked, wanted, rules, idempotency_key)
+    replay, is_new = _begin(deps, caller, request, event_filter, rules, idempotency_key)
     response.status_code = 202 if is_new else 200
     deps.bell.notify()
     return replay
@@ -153,12 +153,23 @@ def post_cancel(deps: Deps, caller: RuleEditor, replay_id: UUID) -> Json:
     return _json(deps, caller, standing)
 
 
-def _filter(asked: EventSelection) -> EventFilter:
-    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {asked.since.isoformat()}")])
-    ids = None if asked.event_ids is None else tuple(asked.event_ids)
+def _filter(event_selection: EventSelection) -> EventFilter:
+    if (
+        event_selection.since is not None
+        and event_selection.until is not None
+        and event_selection.since >= event_selection.until
+    ):
+        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {event_selection.since.isoformat()}")])
+    ids = None if event_selection.event_ids is None else tuple(event_selection.event_ids)
     return EventFilter(
-        tuple(asked.types), asked.since, asked.until, asked.user_id, asked.session_id, ids, asked.source, asked.after
+        tuple(event_selection.types),
+        event_selection.since,
+        event_selection.until,
+        event_selection.user_id,
+        event_selection.session_id,
+        ids,
+        event_selection.source,
+        event_selection.after,
     )
 
 
@@ -168,8 +179,8 @@ def _rules(tx: Tx, names: Sequence[str] | None) -> list[Numbered]:
     if names is None:
         return [numbered for stored in in_force.values() if (numbered := _readable(stored)) is not None]
     problems = [
-        Problem(f"/rules/{place}", f"there is no rule `{name}` in force; `GET /v1/rules` lists them")
-        for place, name in enumerate(names)
+        Problem(f"/rules/{index}", f"there is no rule `{name}` in force; `GET /v1/rules` lists them")
+        for index, name in enumerate(names)
         if name not in in_force
     ]
     if problems:
@@ -186,12 +197,12 @@ def _readable(stored: StoredRule) -> Numbered | None:
 
 
 def _plan(
-    deps: Dependencies, caller: Caller, asked: ReplayRequest, wanted: EventFilter, rules: Sequence[Numbered]
+    deps: Dependencies, caller: Caller, request: ReplayRequest, event_filter: EventFilter, rules: Sequence[Numbered]
 ) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
-        extent = selection.measure(tx, wanted, asked.limit)
-    request = PlanRequest(wanted, extent, rules, asked.limit_samples, 2 * deps.settings.event_bytes)
-    made = plan.make(deps.db, caller.tenant_id, request, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
+        extent = selection.measure(tx, event_filter, request.limit)
+    plan_request = PlanRequest(event_filter, extent, rules, request.limit_samples, 2 * deps.settings.event_bytes)
+    made = plan.make(deps.db, caller.tenant_id, plan_request, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
     for rule in made["rules"]:
         for sample in rule["samples"]:
             sample["actions"] = [output.value(masking.action(action)) for action in sample["actions"]]
@@ -201,24 +212,24 @@ def _plan(
 def _begin(
     deps: Dependencies,
     caller: Caller,
-    asked: ReplayRequest,
-    wanted: EventFilter,
+    request: ReplayRequest,
+    event_filter: EventFilter,
     rules: Sequence[Numbered],
     key: str | None,
 ) -> tuple[Json, bool]:
     """Store a replay; the same request again gets the replay that it began. LimitReached: too much is waiting."""
     requests = request_ids.of(deps.settings, caller.tenant_id, "http", key)
     with deps.db.tenant(caller.tenant_id) as tx:
-        extent: Extent = selection.measure(tx, wanted, asked.limit)
+        extent: Extent = selection.measure(tx, event_filter, request.limit)
         new = NewReplay(
-            mode="live" if asked.mode == "live" else "shadow",
-            params={"filter": wanted.as_json(), "rules": [[rule.name, version] for rule, version in rules]},
+            mode="live" if request.mode == "live" else "shadow",
+            params={"filter": event_filter.as_json(), "rules": [[rule.name, version] for rule, version in rules]},
             events=extent.events,
-            after=wanted.after,
+            after=event_filter.after,
             upto=extent.last_seq,
             more=extent.more,
             request=None if key is None else requests.fingerprint({"replay": key}),
-            asked=requests.fingerprint(asked.model_dump(mode="json")),
+            asked=requests.fingerprint(request.model_dump(mode="json")),
         )
         backlog = caller.limits.events_waiting
         if not replays.is_known(tx, new) and log.backlog(tx, backlog) >= backlog:

@@ -76,20 +76,20 @@ class ActivityChart(BaseModel):
 
 
 @router.get("/activity", response_model_by_alias=True, operation_id="getRuleActivity")
-def get_activity(deps: Deps, caller: Reader, asked: Annotated[ActivityRequest, Query()]) -> ActivityChart:
+def get_activity(deps: Deps, caller: Reader, request: Annotated[ActivityRequest, Query()]) -> ActivityChart:
     """Count what each rule decided in equal parts of a time span: fired, gathered by flow control, held back.
 
     The rows read do not grow with the log: a bucket with too many decisions holds an estimate, and is named.
     """
-    steps = asked.steps(datetime.now(UTC))
+    steps = request.steps(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
-        found, left_out = activity.of(tx, steps, max(asked.limit, len(asked.rule)), asked.rule or None)
+        lanes, left_out = activity.of(tx, steps, max(request.limit, len(request.rule)), request.rule or None)
     return ActivityChart(
         from_=steps.since,
         to=steps.until,
         buckets=steps.count,
         bucket_seconds=steps.seconds,
-        items=[RuleLane(**asdict(rule)) for rule in found],
+        items=[RuleLane(**asdict(rule)) for rule in lanes],
         left_out=left_out,
     )
 

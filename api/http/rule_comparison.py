@@ -45,13 +45,13 @@ def get_comparison(
     caller: Reader,
     name: str,
     other: Annotated[str, Path(description="The rule that it is compared with")],
-    asked: Annotated[ComparisonRequest, Query()],
+    request: Annotated[ComparisonRequest, Query()],
 ) -> Json:
     """Compare what two rules decided on the same events, such as a rule in shadow mode and the live one.
 
     Compared are the versions in force, since both are, and at most the newest 5,000 decisions of each: `truncated` says
     that there are older ones, and `from` where the comparison begins. A rule acts if it fires or gathers.
     """
-    since, until = asked.span(datetime.now(UTC))
+    since, until = request.span(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
-        return comparison.of(tx, name, other, since, until, asked.limit)
+        return comparison.of(tx, name, other, since, until, request.limit)

@@ -110,8 +110,8 @@ def get_rules(
     """List the rules in force by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
         in_force = store.in_force(tx)
-    found = [one for one in in_force if (q or "").lower() in one.name and state in (None, _state(one.document))]
-    return paging.cut(found, _rule_json, attrgetter("name"), after, limit)
+    rules = [rule for rule in in_force if (q or "").lower() in rule.name and state in (None, _state(rule.document))]
+    return paging.cut(rules, _rule_json, attrgetter("name"), after, limit)
 
 
 @router.get("/schema", operation_id="getRuleSchema", responses=answers(RuleSchema))
@@ -178,12 +178,12 @@ def post_test(deps: WholeDeps, caller: Reader, given: RuleTrial) -> Any:
         rules = _rules_to_try(tx, given, _allowed_of(deps, tx, caller))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
         warn = given.warnings and len(rules) == 1
-        said = warnings.of_rule(tx, rules[0][0]) if warn else []
-    known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
-    told = engine_dry_run.explain_all(rules, known, meanings, 2 * deps.settings.event_bytes)
+        problems = warnings.of_rule(tx, rules[0][0]) if warn else []
+    facts = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
+    explanations = engine_dry_run.explain_all(rules, facts, meanings, 2 * deps.settings.event_bytes)
     if warn:
-        told[0]["warnings"] = _problems_json(said)
-    return told if given.rule is None else told[0]
+        explanations[0]["warnings"] = _problems_json(problems)
+    return explanations if given.rule is None else explanations[0]
 
 
 @router.get("/{name}", operation_id="getRule", responses=answers(RuleInForce))
@@ -250,9 +250,9 @@ def delete_rule(
 def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found, following = store.page_of_versions(tx, name, before=after, limit=limit)
-        names = tenants.author_names(tx, {version.author for version in found})
-    if not found and after is None:
+        versions, following = store.page_of_versions(tx, name, before=after, limit=limit)
+        names = tenants.author_names(tx, {version.author for version in versions})
+    if not versions and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
         {
@@ -264,7 +264,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
             "rule": None if v.document is None else masking.document(v.document),
             "diff": v.diff,
         }
-        for v in found
+        for v in versions
     ]
     return {"items": items, "next": None if following is None else str(following)}
 
@@ -343,19 +343,19 @@ def _stored_json(tx: Tx, stored: StoredRule, allowed: Allowed, response: Respons
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
     """Return the warnings about a valid rule, and its maximum cost."""
-    said = warnings.of_rule(tx, rule)
-    return {"warnings": _problems_json(said), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
+    problems = warnings.of_rule(tx, rule)
+    return {"warnings": _problems_json(problems), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
 
 
 def _plan_json(tx: Tx, steps: Sequence[ImportStep], allowed: Allowed) -> list[Json]:
     """Return the plan, each new rule with its warnings and cost."""
-    said, plan = warnings.of_plan(tx, steps), []
+    problems, plan = warnings.of_plan(tx, steps), []
     for step in steps:
-        told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
+        planned: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
-            told["warnings"] = _problems_json(said[step.rule.name])
-            told["cost"] = cost.upper_bound(step.rule).as_json(allowed.cost)
-        plan.append(told)
+            planned["warnings"] = _problems_json(problems[step.rule.name])
+            planned["cost"] = cost.upper_bound(step.rule).as_json(allowed.cost)
+        plan.append(planned)
     return plan
 
 
@@ -369,9 +369,9 @@ def _rules_to_try(tx: Tx, given: RuleTrial, allowed: Allowed) -> list[tuple[Rule
     if given.rule is not None:
         return [(_draft(given.rule, allowed), 0)]
     names = given.names or []
-    twice = [place for place, name in enumerate(names) if name in names[:place]]
+    twice = [index for index, name in enumerate(names) if name in names[:index]]
     if twice:
-        raise Invalid([Problem(f"/names/{place}", f"`{names[place]}` is listed twice") for place in twice])
+        raise Invalid([Problem(f"/names/{index}", f"`{names[index]}` is listed twice") for index in twice])
     return [(schema.parse(stored.document), stored.version) for stored in store.get_all(tx, names)]
 
 

@@ -47,11 +47,16 @@ def post_run(deps: Deps, caller: RuleEditor, name: str, wanted: Annotated[Run | 
     """
     wanted = wanted or Run()
     page = deps.settings.schedule_page
-    asked = RunRequest(author(caller).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
+    run_request = RunRequest(author(caller).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
     with deps.db.tenant(caller.tenant_id) as tx:
         if log.backlog(tx, caller.limits.events_waiting) >= caller.limits.events_waiting:
             raise LimitReached("events_waiting", caller.limits.events_waiting)
         stored = store.get(tx, name)
-        ran = run_now.run(tx, caller.tenant_id, stored, asked)
+        ran = run_now.run(tx, caller.tenant_id, stored, run_request)
     deps.bell.notify()
-    return {"rule": name, "version": stored.version, "events": [{"id": one} for one in ran.ids], "next": ran.reached}
+    return {
+        "rule": name,
+        "version": stored.version,
+        "events": [{"id": event_id} for event_id in ran.ids],
+        "next": ran.reached,
+    }

@@ -131,70 +131,72 @@ class SearchRequest(BaseModel):
     ] = False
 
 
-def problems(asked: SearchRequest) -> Iterator[Problem]:
+def problems(request: SearchRequest) -> Iterator[Problem]:
     """Yield conflicts between fields that are each valid."""
-    yield from _ownerless(asked)
-    if RECIPES[asked.recipe].formula:
-        yield from _unblendable(asked)
-    yield from _unincludable(asked)
-    if asked.session_id is not None and set(asked.include) == {"documents"}:
+    yield from _ownerless(request)
+    if RECIPES[request.recipe].formula:
+        yield from _unblendable(request)
+    yield from _unincludable(request)
+    if request.session_id is not None and set(request.include) == {"documents"}:
         yield Problem("/session_id", "documents belong to no session: leave it out, or include messages or memories")
-    if asked.uri_prefix is not None and set(asked.include) != {"documents"}:
+    if request.uri_prefix is not None and set(request.include) != {"documents"}:
         yield Problem("/uri_prefix", 'applies to documents only: send `"include": ["documents"]`, or leave it out')
-    if asked.time.from_ and asked.time.to and asked.time.from_ > asked.time.to:
+    if request.time.from_ and request.time.to and request.time.from_ > request.time.to:
         yield Problem("/time/from", "the span ends before it begins")
-    if asked.min_similarity is not None and asked.method == "keyword":
+    if request.min_similarity is not None and request.method == "keyword":
         yield Problem("/min_similarity", "`keyword` compares no vectors: use `hybrid` or `vector`, or leave it out")
-    if asked.per_group is not None and asked.group_by is None:
+    if request.per_group is not None and request.group_by is None:
         yield Problem("/per_group", "requires `group_by`")
 
 
-def _unincludable(asked: SearchRequest) -> Iterator[Problem]:
+def _unincludable(request: SearchRequest) -> Iterator[Problem]:
     """Yield what is wrong with `include`, and what needs something in it."""
-    if not asked.include:
+    if not request.include:
         yield Problem("/include", "name one of memories, messages, documents and units, or leave it out")
-    elif asked.include == [OUTSIDE]:
+    elif request.include == [OUTSIDE]:
         yield Problem("/include", f"`{OUTSIDE}` comes beside other results: name what else to search")
-    elif OUTSIDE in asked.include and not may_ask_outside(asked):
+    elif OUTSIDE in request.include and not may_ask_outside(request):
         yield Problem("/include", f"retrievers know no filters, users or pages: leave `{OUTSIDE}` out, or those")
-    elif "units" in asked.include and (asked.metadata or asked.structured):
+    elif "units" in request.include and (request.metadata or request.structured):
         yield Problem("/include", "units have no metadata and nothing structured: leave `units` out, or the filter")
-    elif "memories" not in asked.include:
+    elif "memories" not in request.include:
         for name in OF_MEMORIES_ALONE:
-            if getattr(asked, name):
+            if getattr(request, name):
                 yield Problem(f"/{name}", "applies to memories only: add `memories` to `include`, or leave it out")
 
 
-def may_ask_outside(asked: SearchRequest) -> bool:
+def may_ask_outside(request: SearchRequest) -> bool:
     """Return whether retrievers can answer this: they know no filters, and no pages."""
-    narrowed = asked.model_fields_set & (FILTERS | {"min_similarity", "user_ids", "after"})
-    return not any(getattr(asked, name) not in (None, [], False) for name in narrowed)
+    narrowed = request.model_fields_set & (FILTERS | {"min_similarity", "user_ids", "after"})
+    return not any(getattr(request, name) not in (None, [], False) for name in narrowed)
 
 
-def _unblendable(asked: SearchRequest) -> Iterator[Problem]:
+def _unblendable(request: SearchRequest) -> Iterator[Problem]:
     """Yield what a recipe that weighs similarity, decay and importance cannot do."""
-    if "include" in asked.model_fields_set and set(asked.include) != {"memories"}:
-        yield Problem("/include", f"the recipe {asked.recipe} ranks memories only: leave it out, or use another recipe")
-    if asked.method == "keyword":
+    if "include" in request.model_fields_set and set(request.include) != {"memories"}:
         yield Problem(
-            "/method", f"the recipe {asked.recipe} needs vectors: use `hybrid` or `vector`, or another recipe"
+            "/include", f"the recipe {request.recipe} ranks memories only: leave it out, or use another recipe"
+        )
+    if request.method == "keyword":
+        yield Problem(
+            "/method", f"the recipe {request.recipe} needs vectors: use `hybrid` or `vector`, or another recipe"
         )
 
 
-def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
-    if asked.user_ids:
-        yield from _several_owners(asked)
-    elif asked.user_id is None and asked.group_id is None:
+def _ownerless(request: SearchRequest) -> Iterator[Problem]:
+    if request.user_ids:
+        yield from _several_owners(request)
+    elif request.user_id is None and request.group_id is None:
         yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
-    if asked.audience == "group" and asked.group_id is None:
+    if request.audience == "group" and request.group_id is None:
         yield Problem("/audience", "name the group: `group_id`")
 
 
-def _several_owners(asked: SearchRequest) -> Iterator[Problem]:
+def _several_owners(request: SearchRequest) -> Iterator[Problem]:
     """Yield what a search for several users cannot be combined with."""
     for name in ("user_id", "group_id"):
-        if getattr(asked, name) is not None:
+        if getattr(request, name) is not None:
             yield Problem(f"/{name}", "cannot be combined with `user_ids`: name all users there")
-    for index, user_id in enumerate(asked.user_ids):
-        if user_id in asked.user_ids[:index]:
+    for index, user_id in enumerate(request.user_ids):
+        if user_id in request.user_ids[:index]:
             yield Problem(f"/user_ids/{index}", "occurs earlier in the list")

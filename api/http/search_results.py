@@ -27,38 +27,38 @@ _MEMORY = (
 ).split()
 
 
-def result_json(found: SearchResult, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
+def result_json(result: SearchResult, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
     """Return one result; with the strength formula also the parts of its scores. `raw`: secrets are not masked."""
-    hit = found.ranked.hit
+    hit = result.ranked.hit
     scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
     if formula is not None:
-        scores |= {"parts": found.ranked.parts, "ranks": found.ranked.ranks}
-    if formula is not None and found.memory is not None:
-        scores["relevance"] = decay.relevance(formula, hit.cosine or 0.0, strength(found.memory, now))
-    shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
-    if found.passage is not None:
-        return {**_document(found.passage), **shared}
-    if found.unit is not None:
-        return {**_unit(found.unit, raw=raw), **shared}
-    own = _memory(found, now) if found.message is None else _message(found, found.message, raw=raw)
-    return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
+        scores |= {"parts": result.ranked.parts, "ranks": result.ranked.ranks}
+    if formula is not None and result.memory is not None:
+        scores["relevance"] = decay.relevance(formula, hit.cosine or 0.0, strength(result.memory, now))
+    shared = {"type": hit.type, "score": result.ranked.score, "scores": scores}
+    if result.passage is not None:
+        return {**_document(result.passage), **shared}
+    if result.unit is not None:
+        return {**_unit(result.unit, raw=raw), **shared}
+    own = _memory(result, now) if result.message is None else _message(result, result.message, raw=raw)
+    return {**own, **shared, "sources": [source_json(source, raw=raw) for source in result.sources]}
 
 
-def session_of(found: SearchResult) -> str | None:
+def session_of(result: SearchResult) -> str | None:
     """Return the session of a result; None: a passage, or a memory stated outside of a session."""
-    if found.message is not None:
-        return found.message.session_id
-    if found.unit is not None:
-        return found.unit.session_id
-    if found.memory is None:
+    if result.message is not None:
+        return result.message.session_id
+    if result.unit is not None:
+        return result.unit.session_id
+    if result.memory is None:
         return None
-    cited = (source.session_id for source in found.sources)
-    return found.memory.session_id or next((session for session in cited if session), None)
+    cited = (source.session_id for source in result.sources)
+    return result.memory.session_id or next((session for session in cited if session), None)
 
 
-def group_of(found: SearchResult) -> str | None:
+def group_of(result: SearchResult) -> str | None:
     """Return the group in which a result was said, or whose document it is; None: private, or of the whole tenant."""
-    row = found.message or found.passage or found.unit or found.memory
+    row = result.message or result.passage or result.unit or result.memory
     group: str | None = row.group_id
     return group
 
@@ -67,24 +67,24 @@ KEYS: Final[Mapping[str, Callable[[SearchResult], str | None]]] = {"session": se
 """Fields by which results can be grouped."""
 
 
-def groups_json(found: Sequence[SearchResult], by: str = "session") -> list[Json]:
+def groups_json(results: Sequence[SearchResult], by: str = "session") -> list[Json]:
     """Return the results by session or group, that of the best first: their positions in the list, best first."""
     groups: dict[str | None, Json] = {}
-    for place, one in enumerate(found):
-        key = KEYS[by](one)
-        group = groups.setdefault(key, {f"{by}_id": key, "score": one.ranked.score, "results": []})
-        group["results"].append(place)
+    for index, result in enumerate(results):
+        key = KEYS[by](result)
+        group = groups.setdefault(key, {f"{by}_id": key, "score": result.ranked.score, "results": []})
+        group["results"].append(index)
     return list(groups.values())
 
 
 def arms_json(lists: Mapping[str, Sequence[ArmHit]]) -> Json:
     """Return the list of each arm: ids with their scores, the best first."""
-    return {name: [arm_hit_json(one) for one in hits] for name, hits in lists.items()}
+    return {name: [arm_hit_json(hit) for hit in hits] for name, hits in lists.items()}
 
 
-def arm_hit_json(one: ArmHit) -> Json:
+def arm_hit_json(hit: ArmHit) -> Json:
     """Return a candidate of an arm; of a message also its session."""
-    return {"rank": one.rank, **hit_id_json(one.type, one.key), "score": one.score}
+    return {"rank": hit.rank, **hit_id_json(hit.type, hit.key), "score": hit.score}
 
 
 def hit_id_json(type_: str, key: str) -> Json:
@@ -93,11 +93,11 @@ def hit_id_json(type_: str, key: str) -> Json:
     return {"type": type_, "id": name, "session_id": session_id}
 
 
-def _memory(found: SearchResult, now: datetime) -> Json:
-    return {**{name: getattr(found.memory, name) for name in _MEMORY}, "strength": strength(found.memory, now)}
+def _memory(result: SearchResult, now: datetime) -> Json:
+    return {**{name: getattr(result.memory, name) for name in _MEMORY}, "strength": strength(result.memory, now)}
 
 
-def _message(found: SearchResult, message: Message, *, raw: bool) -> Json:
+def _message(result: SearchResult, message: Message, *, raw: bool) -> Json:
     seen = output.screened_output(message.content)
     return {
         "id": message.id,
@@ -108,7 +108,7 @@ def _message(found: SearchResult, message: Message, *, raw: bool) -> Json:
         "occurred_at": message.occurred_at,
         "speaker": message.speaker,
         "role": message.role,
-        "superseded": found.superseded,
+        "superseded": result.superseded,
     }
 
 
@@ -135,20 +135,20 @@ def _document(passage: FoundPassage) -> Json:
 
 
 def _unit(unit: FoundUnit, *, raw: bool) -> Json:
-    told = {"subject": unit.subject, "content": unit.summary, "narrative": unit.narrative, "facts": list(unit.facts)}
-    told |= {"participants": list(unit.participants), "keywords": list(unit.keywords)}
-    shown: Json = told if raw else output.value(told)
+    fields = {"subject": unit.subject, "content": unit.summary, "narrative": unit.narrative, "facts": list(unit.facts)}
+    fields |= {"participants": list(unit.participants), "keywords": list(unit.keywords)}
+    displayed: Json = fields if raw else output.value(fields)
     source = {
         **dict.fromkeys(("event_id", "message_id")),
         "session_id": unit.session_id,
-        "quote": shown["narrative"],
+        "quote": displayed["narrative"],
         "from_position": unit.from_position,
         "to_position": unit.to_position,
     }
     return {
         "id": unit.id,
         **dict.fromkeys(OF_MEMORIES),
-        **shown,
+        **displayed,
         "trust": Trust.QUARANTINED if output.screened_output(f"{unit.summary}\n{unit.narrative}").hostile else None,
         "occurred_at": unit.started_at,
         "ended_at": unit.ended_at,
@@ -157,9 +157,15 @@ def _unit(unit: FoundUnit, *, raw: bool) -> Json:
     }
 
 
-def outside_json(found: Sequence[tuple[str, RetrievedText]]) -> list[Json]:
+def outside_json(texts: Sequence[tuple[str, RetrievedText]]) -> list[Json]:
     """Serialize results of third-party retrievers."""
     return [
-        {"type": "outside", "retriever": name, "source": one.source, "content": one.text, "score": one.score}
-        for name, one in found
+        {
+            "type": "outside",
+            "retriever": name,
+            "source": retrieved.source,
+            "content": retrieved.text,
+            "score": retrieved.score,
+        }
+        for name, retrieved in texts
     ]

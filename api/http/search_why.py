@@ -72,16 +72,16 @@ class WhyAnswer(BaseModel):
 
 
 @router.post("/search/why", operation_id="explainSearch", responses=refuses(404))
-def post_why(deps: Deps, caller: Reader, asked: WhyRequest) -> WhyAnswer:
+def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
     """Explain why a memory or message is not among the results of a search, or at which place it is.
 
     The search is carried out as asked, and not counted as a recall.
     """
-    if wrong := [*problems(asked), *_of_pages(asked)]:
+    if wrong := [*problems(request), *_of_pages(request)]:
         raise Invalid(wrong)
-    deps = audience.for_reader(deps, caller, asked.reader_labels)
-    question = question_of(asked, asked.now or asked.known_at or datetime.now(UTC))
-    target = Target(asked.id, asked.in_session)
+    deps = audience.for_reader(deps, caller, request.reader_labels)
+    question = question_of(request, request.now or request.known_at or datetime.now(UTC))
+    target = Target(request.id, request.in_session)
     standing = absence.explain(deps.db, caller.tenant_id, question, deps.embedder, target)
     return WhyAnswer(
         verdict=standing.verdict,
@@ -95,9 +95,9 @@ def post_why(deps: Deps, caller: Reader, asked: WhyRequest) -> WhyAnswer:
     )
 
 
-def _of_pages(asked: WhyRequest) -> Iterator[Problem]:
+def _of_pages(request: WhyRequest) -> Iterator[Problem]:
     for name in OF_PAGES:
-        if getattr(asked, name):
+        if getattr(request, name):
             yield Problem(f"/{name}", "belongs to the pages of a search: leave it out")
 
 
@@ -115,4 +115,4 @@ def _arms(standing: Standing) -> dict[str, list[ListedHit]]:
     if standing.ranking is None:
         return {}
     lists = arms.of(standing.ranking.page)
-    return {name: [ListedHit(**search_results.arm_hit_json(one)) for one in hits] for name, hits in lists.items()}
+    return {name: [ListedHit(**search_results.arm_hit_json(hit)) for hit in hits] for name, hits in lists.items()}

@@ -96,12 +96,14 @@ class RetentionPut(RequestBody):
 
 
 @router.get("/sessions", operation_id="listSessions", responses=answers(SessionPage))
-def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest, Query()]) -> Json:
+def get_sessions(deps: Deps, caller: Reader, request: Annotated[SessionListRequest, Query()]) -> Json:
     """List sessions, most recently active first."""
-    wanted = SessionFilter(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
+    session_filter = SessionFilter(
+        request.user_id, request.group_id, request.open, _after(request.after), request.limit
+    )
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = transcripts.find(tx, wanted)
-    return {"items": [asdict(one) for one in found], "next": _cursor(found[-1]) if len(found) == asked.limit else None}
+        rows = transcripts.find(tx, session_filter)
+    return {"items": [asdict(row) for row in rows], "next": _cursor(rows[-1]) if len(rows) == request.limit else None}
 
 
 @router.get("/sessions/{session_id:path}/messages", operation_id="listMessages", responses=answers(MessagePage))
@@ -129,17 +131,17 @@ def get_messages(
         sessions.get(tx, session_id)
         hidden = hidden_messages.hidden_ids(tx, session_id)
         if last is not None:
-            found, following = transcripts.latest(tx, session_id, last), None
+            page, following = transcripts.latest(tx, session_id, last), None
         else:
             if around is not None:
                 middle = sessions.message(tx, session_id, around).position
                 after = max(0, middle - 1 - limit // 2)
-            found, position = transcripts.page(tx, session_id, after=after, limit=limit, time=(since, until))
+            page, position = transcripts.page(tx, session_id, after=after, limit=limit, time=(since, until))
             following = None if position is None else str(position)
-        ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}
-        metadata = transcripts.metadata_of(tx, [(session_id, m.id) for m in found])
-    items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found]
-    files = [transcripts.attachments(metadata.get((session_id, m.id), {})) for m in found]
+        ids_of = drawn.memories_of(tx, session_id, [m.id for m in page]) if memories else {}
+        metadata = transcripts.metadata_of(tx, [(session_id, m.id) for m in page])
+    items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in page]
+    files = [transcripts.attachments(metadata.get((session_id, m.id), {})) for m in page]
     files = files if raw else output.value(files)
     items = [{**item, "attachments": names} if names else item for item, names in zip(items, files, strict=True)]
     if memories:
@@ -165,9 +167,9 @@ def post_hide(
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.hide(tx, caller.tenant_id, session_id, message_id, author(caller), reason)
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
-        shown = _full_message_json(tx, session_id, message_id)
+        message = _full_message_json(tx, session_id, message_id)
     deps.bell.notify()
-    return shown
+    return message
 
 
 @router.post(
@@ -181,9 +183,9 @@ def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.restore(tx, caller.tenant_id, session_id, message_id, author(caller))
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
-        shown = _full_message_json(tx, session_id, message_id)
+        message = _full_message_json(tx, session_id, message_id)
     deps.bell.notify()
-    return shown
+    return message
 
 
 @router.get(
@@ -209,7 +211,7 @@ def get_all_working(
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         kept, following = working_memory.of_session(tx, session_id, after=after, limit=limit)
-    return {"items": [asdict(one) for one in kept], "next": following}
+    return {"items": [asdict(value) for value in kept], "next": following}
 
 
 @router.put(
@@ -217,10 +219,10 @@ def get_all_working(
     operation_id="putWorkingValue",
     responses=answers(WorkingValue, refusals=(409,)),
 )
-def put_working(deps: Deps, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
+def put_working(deps: Deps, caller: Writer, session_id: str, key: Name, request: Put) -> Json:
     """Store any JSON under a key until it expires or the session ends; replaces the previous value."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
+        return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, request.value, request.ttl_seconds))
 
 
 @router.get(
@@ -253,10 +255,10 @@ def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState
 
 
 @router.put("/sessions/{session_id:path}/retention", operation_id="putSessionRetention", responses=answers(SessionInfo))
-def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: RetentionPut) -> Json:
+def put_session_retention(deps: Deps, caller: Writer, session_id: str, request: RetentionPut) -> Json:
     """Set how long the conversation is kept after its end. What was learnt from it stays."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        sessions.keep(tx, session_id, asked.keep_days)
+        sessions.keep(tx, session_id, request.keep_days)
         return asdict(sessions.get(tx, session_id))
 
 
@@ -264,12 +266,12 @@ def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: Re
 def get_session(deps: Deps, caller: Reader, session_id: str) -> Json:
     """Return a session with its state, counters and users."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found, users = sessions.get(tx, session_id), transcripts.speakers(tx, session_id)
-    return asdict(found) | {"users": users, "warnings": _warnings(found, users)}
+        row, users = sessions.get(tx, session_id), transcripts.speakers(tx, session_id)
+    return asdict(row) | {"users": users, "warnings": _warnings(row, users)}
 
 
-def _warnings(found: Session, users: Sequence[str]) -> list[str]:
-    if found.group_id is not None or len(users) <= 1:
+def _warnings(row: Session, users: Sequence[str]) -> list[str]:
+    if row.group_id is not None or len(users) <= 1:
         return []
     named = f"{', '.join(users[:3])}{', …' if len(users) > 3 else ''}"  # noqa: PLR2004
     advice = "give each user a session of their own, or send `group_id` with what is said in a group"
@@ -296,12 +298,12 @@ def _full_message_json(tx: Tx, session_id: str, message_id: str, *, raw: bool = 
     message = sessions.message(tx, session_id, message_id)
     mark = hidden_messages.find_mark(tx, session_id, message_id)
     extras = transcripts.extras(tx, session_id, message_id)
-    told = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
+    hiding = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
     return {
         **_message_json(message, hidden=mark is not None, raw=raw),
-        "hidden_by": told,
+        "hidden_by": hiding,
         "extras": extras if raw else output.value(extras),
-        "repeats": [asdict(one) for one in transcripts.repeats(tx, message)],
+        "repeats": [asdict(repeat) for repeat in transcripts.repeats(tx, message)],
     }
 
 

@@ -59,9 +59,9 @@ def get_working(
 
 
 @router.put("/working", operation_id="putWorkingValueByQuery", responses=answers(WorkingValue, refusals=(404, 409)))
-def put_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
+def put_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key, request: Put) -> Json:
     """Store any JSON under a key until it expires or the session ends."""
-    return sessions.put_working(deps, caller, session_id, key, asked)
+    return sessions.put_working(deps, caller, session_id, key, request)
 
 
 @router.delete("/working", status_code=204, operation_id="deleteWorkingValueByQuery", responses=refuses(404))

@@ -40,6 +40,6 @@ def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
         "decisions": done.decisions,
         "dispatches": done.dispatches,
         "removed": removed,
-        "memories": sorted(counted.crossed, key=lambda one: (one["category"], one["status"])),
+        "memories": sorted(counted.crossed, key=lambda row: (row["category"], row["status"])),
         "memory": memory | {"recall": recall, "latency_ms": deps.hits.latency(caller.tenant_id)},
     }

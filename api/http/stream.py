@@ -58,14 +58,14 @@ async def get_stream(
     After an interruption the header `Last-Event-ID` resumes without loss or repetition. Where events behind it have
     left by the tenant's retention, the first frame is `stream.gap` and says up to where.
     """
-    word = last_event_id or after
-    asked = feed.parse(word, "/after") if word else None
-    wanted = Filter(_patterns(types), session_id, user_id)
+    cursor = last_event_id or after
+    position = feed.parse(cursor, "/after") if cursor else None
+    event_filter = Filter(_patterns(types), session_id, user_id)
     if follow:
-        frames = await follow_as(deps, caller, request, wanted, asked)
+        frames = await follow_as(deps, caller, request, event_filter, position)
     else:
-        begin = await deps.followers.begin(caller.tenant_id, asked)
-        frames = deps.followers.read_stored(caller.tenant_id, begin, wanted)
+        begin = await deps.followers.begin(caller.tenant_id, position)
+        frames = deps.followers.read_stored(caller.tenant_id, begin, event_filter)
     return StreamingResponse(_joined(frames), media_type="text/event-stream", headers=HEADERS)
 
 
@@ -76,29 +76,31 @@ async def _joined(pages: AsyncIterator[list[bytes]]) -> AsyncIterator[bytes]:
 
 
 async def follow_as(
-    deps: Dependencies, caller: Caller, request: Request, wanted: Filter, after: Position | None = None
+    deps: Dependencies, caller: Caller, request: Request, event_filter: Filter, after: Position | None = None
 ) -> AsyncIterator[list[bytes]]:
     """Return the frames from a position on (None: from now on), for as long as the key of the request may read."""
     authorization = request.headers.get("authorization", "")
 
     async def is_allowed() -> bool:
         try:
-            found = await dependencies.identify(deps, authorization)
+            reader = await dependencies.identify(deps, authorization)
         except ImprintError:
             return False
-        return found.may("read") and found.labels is None
+        return reader.may("read") and reader.labels is None
 
     begin = await deps.followers.begin(caller.tenant_id, after)
-    return deps.followers.follow(caller.tenant_id, begin, wanted, is_allowed)
+    return deps.followers.follow(caller.tenant_id, begin, event_filter, is_allowed)
 
 
 def _patterns(types: str) -> list[str]:
-    words = [word.strip() for word in types.split(",") if word.strip()]
-    if len(words) > PATTERNS:
-        raise Invalid([Problem("/types", f"names {len(words)} types; name at most {PATTERNS}")])
-    for word in words:
-        if not re.fullmatch(r"[A-Za-z0-9_.*-]+", word):
-            raise Invalid([Problem("/types", f"{word!r} is no event type; use letters, digits, `_`, `-`, `.` and `*`")])
-        if fault := type_patterns.fault(word):
-            raise Invalid([Problem("/types", f"`{word}` {fault}")])
-    return words
+    patterns = [pattern.strip() for pattern in types.split(",") if pattern.strip()]
+    if len(patterns) > PATTERNS:
+        raise Invalid([Problem("/types", f"names {len(patterns)} types; name at most {PATTERNS}")])
+    for pattern in patterns:
+        if not re.fullmatch(r"[A-Za-z0-9_.*-]+", pattern):
+            raise Invalid(
+                [Problem("/types", f"{pattern!r} is no event type; use letters, digits, `_`, `-`, `.` and `*`")]
+            )
+        if fault := type_patterns.fault(pattern):
+            raise Invalid([Problem("/types", f"`{pattern}` {fault}")])
+    return patterns

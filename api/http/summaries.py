@@ -30,14 +30,14 @@ def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     """Return the summary of the messages up to `to_position`, with the key messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
-        found = rolling.latest(tx, session_id)
-    if found is None:
+        summary = rolling.latest(tx, session_id)
+    if summary is None:
         limits = deps.settings
         raise NotFound(
             f"Session {session_id!r} has no summary yet: it gets one at {limits.summarize_messages} messages or "
             f"{limits.summarize_tokens} tokens. Read its messages, or write one now: POST to this address."
         )
-    return _summary(found)
+    return _summary(summary)
 
 
 @router.post(
@@ -52,17 +52,17 @@ def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
     """
     for left in reversed(range(retrying.ATTEMPTS)):
         try:
-            found = rolling.now(deps.db, caller.tenant_id, session_id, author(caller))
+            summary = rolling.now(deps.db, caller.tenant_id, session_id, author(caller))
             break
         except Conflict:
             if not left:
                 raise
-    if found is None:
+    if summary is None:
         raise Conflict(
             f"Session {session_id!r} has no message to summarise: nobody has said anything, or all is hidden."
         )
     deps.bell.notify()
-    return _summary(found)
+    return _summary(summary)
 
 
 @router.get("/sessions/{session_id:path}/plans", operation_id="listPlans", responses=answers(PlanPage))
@@ -71,22 +71,22 @@ def get_plans(
 ) -> Json:
     """List the plans of a session, most recently mentioned first, including finished ones."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = tracker.find(tx, session_id)
-        if not found:
+        plans = tracker.find(tx, session_id)
+        if not plans:
             sessions.get(tx, session_id)
-    return paging.cut(found, _plan, attrgetter("id"), after, limit)
+    return paging.cut(plans, _plan, attrgetter("id"), after, limit)
 
 
-def _summary(found: Summary) -> Json:
+def _summary(summary: Summary) -> Json:
     return {
-        "session_id": found.session_id,
-        "to_position": found.to_position,
-        "content": found.content,
-        "key_messages": [key.as_json() for key in found.key_messages],
-        "text": found.text,
-        "token_count": found.token_count,
-        "prompt": found.prompt,
-        "at": found.at.isoformat(),
+        "session_id": summary.session_id,
+        "to_position": summary.to_position,
+        "content": summary.content,
+        "key_messages": [key.as_json() for key in summary.key_messages],
+        "text": summary.text,
+        "token_count": summary.token_count,
+        "prompt": summary.prompt,
+        "at": summary.at.isoformat(),
     }
 
 

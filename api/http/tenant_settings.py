@@ -125,15 +125,17 @@ def get_webhooks(deps: Deps, caller: Reader) -> Json:
 
 
 @router.put("/tenant/webhooks", operation_id="putDestinations", responses=answers(Destinations))
-def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
+def put_webhooks(deps: Deps, caller: Admin, request: WebhooksPut) -> Json:
     """Set hosts, channels and the signing secret; dispatches to other destinations fail from now on."""
-    wanted = destinations.OutletChanges(
-        hosts=asked.hosts,
-        channels=None if asked.channels is None else {name: _plain(one) for name, one in asked.channels.items()},
-        signing=_plain(asked.signing_secret),
+    changes = destinations.OutletChanges(
+        hosts=request.hosts,
+        channels=None
+        if request.channels is None
+        else {name: _plain(address) for name, address in request.channels.items()},
+        signing=_plain(request.signing_secret),
     )
     with deps.db.tenant(caller.tenant_id) as tx:
-        destinations.put(tx, deps.settings, caller.tenant_id, wanted, by=author(caller).name)
+        destinations.put(tx, deps.settings, caller.tenant_id, changes, by=author(caller).name)
         return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
@@ -152,11 +154,11 @@ def get_secret(deps: Deps, caller: Reader, name: SecretName) -> Json:
 
 
 @router.put("/tenant/secrets/{name}", operation_id="putSecret", responses=answers(Secret))
-def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
+def put_secret(deps: Deps, caller: Admin, name: SecretName, request: SecretPut) -> Json:
     """Store a secret, replacing one of the same name; rules reference it as `{"secret": "…"}`."""
-    value, by = asked.value.get_secret_value(), author(caller).name
+    value, by = request.value.get_secret_value(), author(caller).name
     with deps.db.tenant(caller.tenant_id) as tx:
-        return destinations.put_secret(tx, deps.settings, caller.tenant_id, name, value, asked.hosts, by=by).as_json()
+        return destinations.put_secret(tx, deps.settings, caller.tenant_id, name, value, request.hosts, by=by).as_json()
 
 
 @router.delete("/tenant/secrets/{name}", status_code=204, operation_id="deleteSecret")
@@ -207,10 +209,10 @@ def get_extraction(deps: Deps, caller: Reader) -> Json:
 
 
 @router.put("/tenant/extraction", operation_id="putExtractionSettings", responses=answers(ExtractionSettings))
-def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
+def put_extraction(deps: Deps, caller: Admin, request: ExtractionPut) -> Json:
     """Set the importance below which extracted statements are not kept; the next extraction applies it."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        extraction.put(tx, caller.tenant_id, asked.min_importance)
+        extraction.put(tx, caller.tenant_id, request.min_importance)
         return extraction.view(tx, caller.tenant_id)
 
 
@@ -222,11 +224,11 @@ def get_clock(deps: Deps, caller: Reader) -> Json:
 
 
 @router.put("/tenant/clock", operation_id="putClockSettings", responses=answers(ClockSettings))
-def put_clock(deps: Deps, caller: Admin, asked: ClockPut) -> Json:
+def put_clock(deps: Deps, caller: Admin, request: ClockPut) -> Json:
     """Set the time zone of users for whom none was set: for times that come in UTC."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        speaker_clocks.put_of_tenant(tx, caller.tenant_id, asked.time_zone)
-    return {"time_zone": asked.time_zone}
+        speaker_clocks.put_of_tenant(tx, caller.tenant_id, request.time_zone)
+    return {"time_zone": request.time_zone}
 
 
 @router.get("/tenant/retention", operation_id="getRetention", responses=answers(RetentionInForce))
@@ -268,17 +270,17 @@ def get_embedding(deps: Deps, caller: Reader) -> Json:
     operation_id="putEmbedding",
     responses=answers(EmbeddingSettings, 202, refusals=(409,)),
 )
-def put_embedding(deps: Deps, caller: Admin, asked: EmbeddingPut) -> Json:
+def put_embedding(deps: Deps, caller: Admin, request: EmbeddingPut) -> Json:
     """Choose the embedding model. Workers make its vectors, and it takes over when all of them are there.
 
     Until then everything works with the old ones. The current model gives up a change that is under way.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        requested = embedding_change.request(tx, caller.tenant_id, deps.settings, asked.model)
-        found = embedding_change.view(tx, caller.tenant_id, deps.settings)
+        requested = embedding_change.request(tx, caller.tenant_id, deps.settings, request.model)
+        embedding = embedding_change.view(tx, caller.tenant_id, deps.settings)
     if requested:
         deps.bell.notify()
-    return found
+    return embedding
 
 
 def _retention_json(tx: Tx, chosen: Retention) -> Json:

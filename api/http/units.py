@@ -33,9 +33,9 @@ def get_units(
     A unit has subject, summary, narrative, participants, keywords and dated facts.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = units.of_session(tx, session_id, user_id, before=after, limit=limit)
-    following = str(found[-1].from_position) if len(found) == limit else None
-    return {"items": [unit_json(unit) for unit in found], "next": following}
+        page = units.of_session(tx, session_id, user_id, before=after, limit=limit)
+    following = str(page[-1].from_position) if len(page) == limit else None
+    return {"items": [unit_json(unit) for unit in page], "next": following}
 
 
 @router.get("/units/{unit_id}", operation_id="getUnit", responses=answers(UnitWithLinks))

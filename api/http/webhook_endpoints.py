@@ -99,18 +99,18 @@ def post_redeliver(deps: Deps, caller: Writer, dispatch_id: UUID) -> Delivery:
 
 
 def _delivery(row: Any) -> Delivery:
-    shown = dispatch_json(row)
+    dispatch = dispatch_json(row)
     return Delivery(
         dispatch_id=row.id,
         kind=row.action_type,
-        to=sent_to(shown["params"]),
+        to=sent_to(dispatch["params"]),
         rule=row.rule,
         event_id=row.event_id,
         event_type=row.event_type,
         status=row.status,
         attempt=row.attempt,
-        error=shown["error"],
-        answer=shown["result"],
+        error=dispatch["error"],
+        answer=dispatch["result"],
         created_at=row.created_at,
         started_at=row.started_at,
         ended_at=row.ended_at,
@@ -119,8 +119,8 @@ def _delivery(row: Any) -> Delivery:
 
 
 @router.post("/endpoints/enable", operation_id="enableEndpoint", responses=answers(EnabledEndpoint, refusals=(404,)))
-def post_enable(deps: Deps, caller: RuleEditor, asked: EnableRequest) -> Json:
+def post_enable(deps: Deps, caller: RuleEditor, request: EnableRequest) -> Json:
     """Enable a disabled address again. `imprint dead replay` retries the calls that failed while it was disabled."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        endpoints.enable(tx, asked.address)
-    return {"address": asked.address, "enabled": True}
+        endpoints.enable(tx, request.address)
+    return {"address": request.address, "enabled": True}
