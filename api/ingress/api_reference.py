@@ -123,8 +123,10 @@ def _route(method: str, path: str, operation: Json, scope: str) -> Iterator[str]
         yield "<ul>"
         for parameter in operation["parameters"]:
             needed = ", required" if parameter.get("required") else ""
-            yield f"<li><code>{escape(parameter['name'])}</code> ({parameter['in']}{needed}) "
-            yield escape(parameter.get("description", ""))
+            yield (
+                f"<li><code>{escape(parameter['name'])}</code> ({parameter['in']}{needed}) "
+                f"{escape(parameter.get('description', ''))}"
+            )
         yield "</ul>"
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"<p>Body, <code>{escape(kind)}</code>:</p>{_json(content.get('schema', {}))}"
