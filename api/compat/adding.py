@@ -37,22 +37,22 @@ EVENTS: Final[Mapping[str, str]] = {"merge": "UPDATE", "replace": "UPDATE", "con
 """Verdicts by their names in mem0; every other one is an ADD."""
 
 
-def add(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
+def add(deps: Dependencies, caller: Caller, request: AddRequest) -> Json:
     """Publish the messages, or keep each of them as a memory. Forbidden: the key may not write memories."""
-    annotated.require_free(asked.metadata or {})
-    if asked.infer:
-        return _publish(deps, caller, asked)
+    annotated.require_free(request.metadata or {})
+    if request.infer:
+        return _publish(deps, caller, request)
     dependencies.require_scope(caller, "write")
-    return _write(deps, caller, asked)
+    return _write(deps, caller, request)
 
 
-def _publish(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
+def _publish(deps: Dependencies, caller: Caller, request: AddRequest) -> Json:
     """Accept the messages; without a `run_id` their session ends with them, so that nothing waits for more."""
-    scope, annotation = asked.scope, _annotation(asked)
+    scope, annotation = request.scope, _annotation(request)
     who = {"session_id": scope.run_id or f"{OWN_SESSION}{uuid7()}", "user_id": scope.owner}
-    at = annotated.moment_of(asked.timestamp)
+    at = annotated.moment_of(request.timestamp)
     shared = {"source": SOURCE} | ({"time": at.isoformat()} if at else {})
-    taken, faults = messages.read(asked.messages, "user")
+    taken, faults = messages.read(request.messages, "user")
     added = [
         {**shared, "event_type": "message.added", "payload": {**who, **_payload(message, scope, annotation)}}
         for _, message in taken
@@ -68,7 +68,7 @@ def _publish(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
         "message": "The messages are stored; what they say is remembered in the background.",
         "status": "PENDING",
         "event_id": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
-        "messages": messages.outcomes(len(asked.messages), {n: _reason(fault) for n, fault in faults.items()}),
+        "messages": messages.outcomes(len(request.messages), {n: _reason(fault) for n, fault in faults.items()}),
     }
 
 
@@ -90,16 +90,16 @@ def _payload(message: ClientMessage, scope: EntityScope, annotation: Annotation)
     return {"role": message.role, "content": message.text, **{name: value for name, value in given.items() if value}}
 
 
-def _write(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
+def _write(deps: Dependencies, caller: Caller, request: AddRequest) -> Json:
     """Keep each message that says something as a memory; the judge may find that one is known."""
-    taken, faults = messages.read(asked.messages, "user")
+    taken, faults = messages.read(request.messages, "user")
     left_out = dict.fromkeys((n for n, _ in taken), NO_STATEMENT)
     stated: list[StatementRequest] = []
     for n, message in taken:
         if message.is_blank or message.role == "system":
             continue
         try:
-            stated.append(_statement(asked, message))
+            stated.append(_statement(request, message))
             left_out.pop(n, None)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
@@ -108,25 +108,25 @@ def _write(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
     kept = memory_writes.post_memories(deps, caller, StatementBatch(memories=stated))["items"] if stated else []
     left_out |= {n: _reason(fault) for n, fault in faults.items()}
     return {
-        "results": [_result(one, request.content) for one, request in zip(kept, stated, strict=True)],
-        "messages": messages.outcomes(len(asked.messages), left_out),
+        "results": [_result(outcome, statement.content) for outcome, statement in zip(kept, stated, strict=True)],
+        "messages": messages.outcomes(len(request.messages), left_out),
     }
 
 
-def _statement(asked: AddRequest, message: ClientMessage) -> StatementRequest:
+def _statement(request: AddRequest, message: ClientMessage) -> StatementRequest:
     """Return a message as a statement to keep. What an assistant or a tool says in the first person is not the user's.
 
     ValidationError.
     """
-    scope = asked.scope
+    scope = request.scope
     speaker = None if message.role == "user" else message.speaker or message.tool_name or scope.agent_id or message.role
     return StatementRequest(
         user_id=scope.owner,
         content=message.text,
         subject=speaker,
-        structured=_annotation(asked).in_structured,
-        occurred_at=annotated.moment_of(asked.timestamp),
-        expires_at=annotated.end_of(asked.expiration_date),
+        structured=_annotation(request).in_structured,
+        occurred_at=annotated.moment_of(request.timestamp),
+        expires_at=annotated.end_of(request.expiration_date),
     )
 
 
@@ -134,29 +134,29 @@ def _reason(fault: Problem) -> str:
     return f"{fault.pointer}: {fault.detail}" if fault.pointer else fault.detail
 
 
-def _result(kept: Json, words: str) -> Json:
+def _result(kept: Json, content: str) -> Json:
     memory = kept["memory"]
-    told = words if memory is None else memory["content"]
+    text = content if memory is None else memory["content"]
     return {
         "id": None if memory is None else str(memory["id"]),
-        "memory": told,
+        "memory": text,
         "event": EVENTS.get(kept["verdict"], "ADD"),
-        "data": {"memory": told},
+        "data": {"memory": text},
     }
 
 
-def _annotation(asked: AddRequest) -> Annotation:
-    scope, at = asked.scope, annotated.moment_of(asked.timestamp)
-    annotated.end_of(asked.expiration_date)
+def _annotation(request: AddRequest) -> Annotation:
+    scope, at = request.scope, annotated.moment_of(request.timestamp)
+    annotated.end_of(request.expiration_date)
     return Annotation(
-        asked.metadata or {},
+        request.metadata or {},
         scope.agent_id,
         scope.app_id,
         scope.run_id,
-        asked.custom_categories,
-        asked.expiration_date,
+        request.custom_categories,
+        request.expiration_date,
         at.isoformat() if at else None,
-        asked.immutable,
+        request.immutable,
     )
 
 

@@ -51,9 +51,9 @@ def of_memory(structured: Json, cited: Iterable[Json]) -> Annotation:
         return _read(own)
     metadata: Json = {}
     rest: Json = {}
-    for one in cited:
-        metadata |= _own_metadata(one)
-        rest |= _rest_of(one)
+    for message_metadata in cited:
+        metadata |= _own_metadata(message_metadata)
+        rest |= _rest_of(message_metadata)
     return _read({**rest, "metadata": metadata})
 
 
@@ -62,12 +62,20 @@ def each_of(structured: Json, cited: Sequence[Json], stated: Sequence[Json]) -> 
 
     `cited`: metadata of the messages that the memory cites; `stated`: structured data of the statements written of it.
     """
-    shown = of_memory(structured, cited)
-    each = [_read({**_rest_of(one), "metadata": _own_metadata(one)}) for one in cited]
-    each += [_read(one[FIELD]) for one in stated if isinstance(one.get(FIELD), dict)]
-    if structured.get(FIELD) is not None and shown not in each:
-        each = [replace(one, metadata=shown.metadata) for one in each]  # Its metadata was replaced by an update.
-    return [shown, *(one for position, one in enumerate(each) if one != shown and one not in each[:position])]
+    displayed = of_memory(structured, cited)
+    each = [_read({**_rest_of(metadata), "metadata": _own_metadata(metadata)}) for metadata in cited]
+    each += [_read(data[FIELD]) for data in stated if isinstance(data.get(FIELD), dict)]
+    if structured.get(FIELD) is not None and displayed not in each:
+        # Its metadata was replaced by an update.
+        each = [replace(annotation, metadata=displayed.metadata) for annotation in each]
+    return [
+        displayed,
+        *(
+            annotation
+            for position, annotation in enumerate(each)
+            if annotation != displayed and annotation not in each[:position]
+        ),
+    ]
 
 
 def _rest_of(metadata: Json) -> Json:
@@ -119,8 +127,8 @@ def _given(values: Json) -> Json:
 
 
 def _read(kept: Json) -> Annotation:
-    names = {one.name for one in fields(Annotation)}
-    known = {name: value for name, value in kept.items() if name in names}
-    if not isinstance(known.get("metadata", {}), dict):  # Whoever writes `structured` may write anything there.
-        del known["metadata"]
-    return Annotation(**known)
+    names = {declared.name for declared in fields(Annotation)}
+    values = {name: value for name, value in kept.items() if name in names}
+    if not isinstance(values.get("metadata", {}), dict):  # Whoever writes `structured` may write anything there.
+        del values["metadata"]
+    return Annotation(**values)

@@ -44,10 +44,10 @@ class AnnotatedPatch(Patch):
         return changed if structured == row.structured else changed | {"structured": structured}
 
 
-def update(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequest) -> Json:
+def update(deps: Dependencies, caller: Caller, memory_id: str, request: UpdateRequest) -> Json:
     """Change words, metadata or dates. NotFound. Conflict: the memory is immutable. Invalid: nothing to change."""
     audience.require_memories(deps, caller, [finding.id_of(memory_id)])
-    patch = _patch(deps, caller, memory_id, asked)
+    patch = _patch(deps, caller, memory_id, request)
     memory_writes.patch_memory(deps, caller, finding.id_of(memory_id), patch, Response(), None)
     return finding.one(deps, caller, memory_id)
 
@@ -62,20 +62,20 @@ def delete(deps: Dependencies, caller: Caller, memory_id: str, *, linked: bool =
     delete_each(deps, caller, older)
 
 
-def delete_all(deps: Dependencies, caller: Caller, asked: ListRequest) -> int:
+def delete_all(deps: Dependencies, caller: Caller, request: ListRequest) -> int:
     """Erase the memories that pass the filter; return how many. Later: more than DELETED, the rest is still there."""
-    found = [str(one["id"]) for one in finding.page(deps, caller, asked)]
-    delete_each(deps, caller, found[:DELETED])
-    if len(found) > DELETED:
+    ids = [str(memory["id"]) for memory in finding.page(deps, caller, request)]
+    delete_each(deps, caller, ids[:DELETED])
+    if len(ids) > DELETED:
         raise Later(f"{DELETED} memories are deleted, and more match. Send the request again.")
-    return len(found)
+    return len(ids)
 
 
 def delete_each(deps: Dependencies, caller: Caller, ids: Sequence[str]) -> None:
     """Erase memories; one that went with another before it is passed over."""
-    for one in ids:
+    for memory_id in ids:
         try:
-            erasure.delete_memory(deps, caller, finding.id_of(one))
+            erasure.delete_memory(deps, caller, finding.id_of(memory_id))
         except NotFound:
             continue
 
@@ -83,27 +83,27 @@ def delete_each(deps: Dependencies, caller: Caller, ids: Sequence[str]) -> None:
 def require_all(deps: Dependencies, caller: Caller, ids: Sequence[str]) -> None:
     """Refuse a batch that names a memory which is not there, before anything is changed. NotFound."""
     with audience.for_reader(deps, caller, None).db.tenant(caller.tenant_id) as tx:
-        for one in ids:
-            finding.served_row(tx, one)
+        for memory_id in ids:
+            finding.served_row(tx, memory_id)
 
 
-def _patch(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequest) -> AnnotatedPatch:
+def _patch(deps: Dependencies, caller: Caller, memory_id: str, request: UpdateRequest) -> AnnotatedPatch:
     """Return the edit. Only what is given is set, for a field that is set to null is cleared."""
     given: Json = {}
-    if asked.words is not None:
-        given["content"] = asked.words
-    if "expiration_date" in asked.model_fields_set:
-        given["expires_at"] = annotated.end_of(asked.expiration_date)
-    if asked.timestamp is not None:
-        given["occurred_at"] = annotated.moment_of(asked.timestamp)
-    if not given and asked.metadata is None:
+    if request.content is not None:
+        given["content"] = request.content
+    if "expiration_date" in request.model_fields_set:
+        given["expires_at"] = annotated.end_of(request.expiration_date)
+    if request.timestamp is not None:
+        given["occurred_at"] = annotated.moment_of(request.timestamp)
+    if not given and request.metadata is None:
         raise Invalid([Problem("/text", "say what to change: `text`, `metadata`, `timestamp` or `expiration_date`")])
     with deps.db.tenant(caller.tenant_id) as tx:
         stands = finding.annotation_of(tx, finding.served_row(tx, memory_id))
     if stands.immutable:
         raise Conflict("The memory is immutable. Delete it, and add another one.")
-    if asked.metadata is not None or given.keys() - {"content"}:
-        given["structured"] = _annotated(stands, asked)
+    if request.metadata is not None or given.keys() - {"content"}:
+        given["structured"] = _annotated(stands, request)
     return _checked(given)
 
 
@@ -112,31 +112,31 @@ def _checked(given: Json) -> AnnotatedPatch:
     try:
         return AnnotatedPatch(**given)
     except ValidationError as error:
-        told = {REQUESTED.get(str(one["loc"][0]), ""): one["msg"] for one in error.errors(include_url=False)}
-        raise Invalid([Problem(pointer, message) for pointer, message in told.items()]) from None
+        messages = {REQUESTED.get(str(fault["loc"][0]), ""): fault["msg"] for fault in error.errors(include_url=False)}
+        raise Invalid([Problem(pointer, message) for pointer, message in messages.items()]) from None
 
 
-def _annotated(stands: Annotation, asked: UpdateRequest) -> Json:
+def _annotated(stands: Annotation, request: UpdateRequest) -> Json:
     """Return the annotation as it is after the update, under its key in `structured`."""
-    annotated.require_free(asked.metadata or {})
+    annotated.require_free(request.metadata or {})
     kept: Json = stands.in_structured[FIELD]
-    if asked.metadata is not None:
-        kept["metadata"] = asked.metadata
-    if "expiration_date" in asked.model_fields_set:
-        kept["expiration_date"] = asked.expiration_date
-    if asked.timestamp is not None and (at := annotated.moment_of(asked.timestamp)):
+    if request.metadata is not None:
+        kept["metadata"] = request.metadata
+    if "expiration_date" in request.model_fields_set:
+        kept["expiration_date"] = request.expiration_date
+    if request.timestamp is not None and (at := annotated.moment_of(request.timestamp)):
         kept["timestamp"] = at.isoformat()
     return {FIELD: kept}
 
 
 def _superseded(tx: Tx, memory_id: str) -> list[str]:
     """Return the memories that this one superseded, directly or through others."""
-    found, ahead = dict[str, None](), [memory_id]
-    while ahead and len(found) < DELETED:
-        one = finding.id_of(ahead.pop())
-        for link in relations.of_memory(tx, one):
+    superseded, ahead = dict[str, None](), [memory_id]
+    while ahead and len(superseded) < DELETED:
+        newer_id = finding.id_of(ahead.pop())
+        for link in relations.of_memory(tx, newer_id):
             older = str(link.to_id)
-            if link.relation == Relation.SUPERSEDES and link.from_id == one and older not in found:
-                found[older] = None
+            if link.relation == Relation.SUPERSEDES and link.from_id == newer_id and older not in superseded:
+                superseded[older] = None
                 ahead.append(older)
-    return list(found)
+    return list(superseded)

@@ -19,10 +19,10 @@ from core.types import Json
 def entities(deps: Dependencies, caller: Caller, url: URL, page: int, size: int) -> Json:
     """Return a page of the owners of memories, and how many there are of each type."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = owners.latest(tx)
-    kinds = Counter(_type(one) for one in found)
+        latest = owners.latest(tx)
+    kinds = Counter(_type(owner) for owner in latest)
     totals = {f"total_{kind}s": kinds[kind] for kind in ("user", "agent", "app", "run")}
-    return paged([_json(one, caller.tenant_id) for one in found], url, page, size) | totals
+    return paged([_json(owner, caller.tenant_id) for owner in latest], url, page, size) | totals
 
 
 def paged(items: Sequence[Json], url: URL, page: int, size: int) -> Json:
@@ -38,18 +38,18 @@ def paged(items: Sequence[Json], url: URL, page: int, size: int) -> Json:
     }
 
 
-def _type(one: MemoryOwner) -> str:
-    return scopes.entity_of(one.user_id)[0].removesuffix("_id")
+def _type(owner: MemoryOwner) -> str:
+    return scopes.entity_of(owner.user_id)[0].removesuffix("_id")
 
 
-def _json(one: MemoryOwner, tenant_id: str) -> Json:
+def _json(owner: MemoryOwner, tenant_id: str) -> Json:
     return {
-        "id": one.user_id,
-        "name": scopes.entity_of(one.user_id)[1],
-        "type": _type(one),
+        "id": owner.user_id,
+        "name": scopes.entity_of(owner.user_id)[1],
+        "type": _type(owner),
         "owner": tenant_id,
-        "total_memories": one.memories,
+        "total_memories": owner.memories,
         "metadata": None,
-        "created_at": one.created_at.astimezone(UTC).isoformat(),
-        "updated_at": one.updated_at.astimezone(UTC).isoformat(),
+        "created_at": owner.created_at.astimezone(UTC).isoformat(),
+        "updated_at": owner.updated_at.astimezone(UTC).isoformat(),
     }

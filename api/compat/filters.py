@@ -50,20 +50,20 @@ def require_valid(tree: Any) -> None:
 def matches(tree: Any, memory: Json) -> bool:
     """Return whether a memory passes a valid filter; conditions side by side must all hold."""
     if isinstance(tree, list):
-        return all(matches(one, memory) for one in tree)
-    return all(_holds(name, wanted, memory) for name, wanted in tree.items())
+        return all(matches(part, memory) for part in tree)
+    return all(_holds(name, condition, memory) for name, condition in tree.items())
 
 
 def scope_of(tree: Any) -> EntityScope:
     """Return the ids that a filter demands outright, at the top or in an `AND`."""
-    return scopes.of({name: wanted for name, wanted in _demanded(tree) if wanted != ANYTHING})
+    return scopes.of({name: value for name, value in _demanded(tree) if value != ANYTHING})
 
 
 def owners_of(tree: Any) -> Owners:
     """Return whose memories may match. A filter for an agent alone may match those of any user."""
     if isinstance(tree, list):
-        return _common([owners_of(one) for one in tree])
-    return _common([_owners_of_field(name, wanted) for name, wanted in tree.items()])
+        return _common([owners_of(part) for part in tree])
+    return _common([_owners_of_field(name, condition) for name, condition in tree.items()])
 
 
 def named_owners(tree: Any) -> list[str]:
@@ -76,34 +76,34 @@ def _walk(tree: Any, pointer: str, depth: int) -> Iterator[tuple[str, int, str |
     if depth > DEEPEST:
         yield pointer, depth, None
     elif isinstance(tree, list):
-        for n, one in enumerate(tree):
-            yield from _walk(one, f"{pointer}/{n}", depth + 1)
+        for n, part in enumerate(tree):
+            yield from _walk(part, f"{pointer}/{n}", depth + 1)
     elif not isinstance(tree, dict):
         yield pointer, depth, "must be an object of conditions"
     else:
-        for name, wanted in tree.items():
+        for name, condition in tree.items():
             if name in _COMBINED:
-                yield from _walk(wanted, f"{pointer}/{name}", depth + 1)
+                yield from _walk(condition, f"{pointer}/{name}", depth + 1)
             else:
-                yield f"{pointer}/{name}", depth, _fault(name, wanted)
+                yield f"{pointer}/{name}", depth, _fault(name, condition)
 
 
-def _fault(name: str, wanted: Any) -> str | None:
-    if name == "metadata" or not isinstance(wanted, dict):
+def _fault(name: str, condition: Any) -> str | None:
+    if name == "metadata" or not isinstance(condition, dict):
         return None
-    unknown = sorted(wanted.keys() - _OPERATORS.keys())
+    unknown = sorted(condition.keys() - _OPERATORS.keys())
     return f"has no operator {', '.join(unknown)}; use {', '.join(_OPERATORS)}" if unknown else None
 
 
-def _holds(name: str, wanted: Any, memory: Json) -> bool:
+def _holds(name: str, condition: Any, memory: Json) -> bool:
     if name in _COMBINED:
-        return _COMBINED[name](_as_list(wanted), memory)
-    if name == "metadata" and isinstance(wanted, dict):
-        return all(_holds(f"metadata.{key}", value, memory) for key, value in wanted.items())
+        return _COMBINED[name](_as_list(condition), memory)
+    if name == "metadata" and isinstance(condition, dict):
+        return all(_holds(f"metadata.{key}", value, memory) for key, value in condition.items())
     value = _value(name, memory)
-    if isinstance(wanted, dict) and wanted.keys() <= _OPERATORS.keys():
-        return all(_compare(operator, value, one, name) for operator, one in wanted.items())
-    return _compare("in" if isinstance(wanted, list) else "eq", value, wanted, name)
+    if isinstance(condition, dict) and condition.keys() <= _OPERATORS.keys():
+        return all(_compare(operator, value, operand, name) for operator, operand in condition.items())
+    return _compare("in" if isinstance(condition, list) else "eq", value, condition, name)
 
 
 def _value(name: str, memory: Json) -> Any:
@@ -113,15 +113,16 @@ def _value(name: str, memory: Json) -> Any:
     return (memory.get("metadata") or {}).get(name.removeprefix("metadata."))
 
 
-def _compare(operator: str, value: Any, wanted: Any, name: str) -> bool:
+def _compare(operator: str, value: Any, operand: Any, name: str) -> bool:
     """Return whether a comparison holds; of a list of values, for at least one of them."""
     if _ALIASES.get(name, name) in _MOMENTS:
-        value, wanted = _moment(value), [_moment(w) for w in wanted] if isinstance(wanted, list) else _moment(wanted)
+        value = _moment(value)
+        operand = [_moment(element) for element in operand] if isinstance(operand, list) else _moment(operand)
     if isinstance(value, list) and operator == "ne":
-        return wanted not in value
+        return operand not in value
     if isinstance(value, list) and operator != "contains":
-        return any(_OPERATORS[operator](one, wanted) for one in value)
-    return _OPERATORS[operator](value, wanted)
+        return any(_OPERATORS[operator](element, operand) for element in value)
+    return _OPERATORS[operator](value, operand)
 
 
 def _moment(value: Any) -> Any:
@@ -138,46 +139,46 @@ def _moment(value: Any) -> Any:
     return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
 
 
-def _equal(value: Any, wanted: Any) -> bool:
-    if wanted == ANYTHING:
+def _equal(value: Any, operand: Any) -> bool:
+    if operand == ANYTHING:
         return value is not None
-    return bool(value == wanted) and isinstance(value, bool) == isinstance(wanted, bool)
+    return bool(value == operand) and isinstance(value, bool) == isinstance(operand, bool)
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def holds(value: Any, wanted: Any) -> bool:
+    def holds(value: Any, operand: Any) -> bool:
         try:
-            return value is not None and bool(compare(value, wanted))
+            return value is not None and bool(compare(value, operand))
         except TypeError:
             return False
 
     return holds
 
 
-def _contains(value: Any, wanted: Any) -> bool:
+def _contains(value: Any, operand: Any) -> bool:
     if isinstance(value, str):
-        return isinstance(wanted, str) and wanted in value
-    return isinstance(value, list) and wanted in value
+        return isinstance(operand, str) and operand in value
+    return isinstance(value, list) and operand in value
 
 
 _OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "eq": _equal,
-    "ne": lambda value, wanted: not _equal(value, wanted),
-    "in": lambda value, wanted: any(_equal(value, one) for one in _as_list(wanted)),
-    "nin": lambda value, wanted: not any(_equal(value, one) for one in _as_list(wanted)),
-    "gt": _ordered(lambda value, wanted: value > wanted),
-    "gte": _ordered(lambda value, wanted: value >= wanted),
-    "lt": _ordered(lambda value, wanted: value < wanted),
-    "lte": _ordered(lambda value, wanted: value <= wanted),
+    "ne": lambda value, operand: not _equal(value, operand),
+    "in": lambda value, operand: any(_equal(value, candidate) for candidate in _as_list(operand)),
+    "nin": lambda value, operand: not any(_equal(value, candidate) for candidate in _as_list(operand)),
+    "gt": _ordered(lambda value, operand: value > operand),
+    "gte": _ordered(lambda value, operand: value >= operand),
+    "lt": _ordered(lambda value, operand: value < operand),
+    "lte": _ordered(lambda value, operand: value <= operand),
     "contains": _contains,
-    "icontains": lambda value, wanted: isinstance(value, str) and str(wanted).lower() in value.lower(),
-    ANYTHING: lambda value, _wanted: value is not None,
+    "icontains": lambda value, operand: isinstance(value, str) and str(operand).lower() in value.lower(),
+    ANYTHING: lambda value, _operand: value is not None,
 }
 
 _COMBINED: Final[Mapping[str, Callable[[list[Any], Json], bool]]] = {
-    "AND": lambda trees, memory: all(matches(one, memory) for one in trees),
-    "OR": lambda trees, memory: any(matches(one, memory) for one in trees),
-    "NOT": lambda trees, memory: not any(matches(one, memory) for one in trees),
+    "AND": lambda trees, memory: all(matches(tree, memory) for tree in trees),
+    "OR": lambda trees, memory: any(matches(tree, memory) for tree in trees),
+    "NOT": lambda trees, memory: not any(matches(tree, memory) for tree in trees),
 }
 
 
@@ -191,8 +192,8 @@ def metadata_of(tree: Any) -> dict[str, list[Any]]:
     What is not storable is nowhere. As few as the filter of the database takes: the whole one is applied afterwards.
     """
     demanded: dict[str, list[Any]] = {}
-    for name, wanted in _conditions(tree):
-        values = _values_of(wanted)
+    for name, condition in _conditions(tree):
+        values = _values_of(condition)
         if values and name not in demanded and field_filters.fault({name: values}) is None:
             demanded[name] = values
     return dict(islice(demanded.items(), field_filters.FIELDS))
@@ -201,75 +202,75 @@ def metadata_of(tree: Any) -> dict[str, list[Any]]:
 def _conditions(tree: Any) -> Iterator[tuple[str, Any]]:
     """Yield the conditions on metadata at the top or in an `AND`."""
     if isinstance(tree, list):
-        for one in tree:
-            yield from _conditions(one)
+        for part in tree:
+            yield from _conditions(part)
         return
-    for name, wanted in tree.items():
+    for name, condition in tree.items():
         if name == "AND":
-            yield from _conditions(wanted)
-        elif name == "metadata" and isinstance(wanted, dict):
-            yield from wanted.items()
+            yield from _conditions(condition)
+        elif name == "metadata" and isinstance(condition, dict):
+            yield from condition.items()
         elif name not in _COMBINED and _ALIASES.get(name, name) not in _OWN:
-            yield name.removeprefix("metadata."), wanted
+            yield name.removeprefix("metadata."), condition
 
 
-def _values_of(wanted: Any) -> list[Any] | None:
+def _values_of(condition: Any) -> list[Any] | None:
     """Return the values of which one is demanded; None: others than plain values, or anything."""
-    if isinstance(wanted, dict):
-        wanted = wanted.get("eq", wanted.get("in"))
-    values = _as_list(wanted)
+    if isinstance(condition, dict):
+        condition = condition.get("eq", condition.get("in"))
+    values = _as_list(condition)
     plain = all(isinstance(value, str | int | float) and value != ANYTHING for value in values)
     return values if plain and unstorable(values) is None else None
 
 
 def _demanded(tree: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(tree, list):
-        for one in tree:
-            yield from _demanded(one)
+        for part in tree:
+            yield from _demanded(part)
         return
-    for name, wanted in tree.items():
+    for name, condition in tree.items():
         if name == "AND":
-            yield from _demanded(wanted)
-        elif name in ENTITIES and isinstance(wanted, str | int):
-            yield name, wanted
+            yield from _demanded(condition)
+        elif name in ENTITIES and isinstance(condition, str | int):
+            yield name, condition
 
 
-def _owners_of_field(name: str, wanted: Any) -> Owners:
+def _owners_of_field(name: str, condition: Any) -> Owners:
     match name:
         case "AND":
-            return _common([owners_of(one) for one in _as_list(wanted)])
+            return _common([owners_of(part) for part in _as_list(condition)])
         case "OR":
-            found = [owners_of(one) for one in _as_list(wanted)]
-            known = [one for one in found if one is not None]
-            return frozenset[str]().union(*known) if len(known) == len(found) else None
+            alternatives = [owners_of(part) for part in _as_list(condition)]
+            limited = [owners for owners in alternatives if owners is not None]
+            return frozenset[str]().union(*limited) if len(limited) == len(alternatives) else None
         case "user_id":
-            values = _values(wanted)
+            values = _values(condition)
             return None if values is None else frozenset(values)
         case _:
             return None
 
 
-def _values(wanted: Any) -> list[str] | None:
+def _values(condition: Any) -> list[str] | None:
     """Return the values that a condition leaves to a field; None: any."""
-    if isinstance(wanted, dict):
-        named = wanted.get("eq", wanted.get("in"))
+    if isinstance(condition, dict):
+        named = condition.get("eq", condition.get("in"))
         return None if named is None else _values(named)
-    values = _as_list(wanted)
-    return None if ANYTHING in values else [str(one) for one in values if isinstance(one, str | int)]
+    values = _as_list(condition)
+    return None if ANYTHING in values else [str(value) for value in values if isinstance(value, str | int)]
 
 
-def _common(found: list[Owners]) -> Owners:
-    known = [one for one in found if one is not None]
-    return frozenset.intersection(*known) if known else None
+def _common(parts: list[Owners]) -> Owners:
+    limited = [owners for owners in parts if owners is not None]
+    return frozenset.intersection(*limited) if limited else None
 
 
 def _named(tree: Any) -> Iterator[str]:
     if isinstance(tree, list):
-        for one in tree:
-            yield from _named(one)
+        for part in tree:
+            yield from _named(part)
         return
-    for name, wanted in tree.items():
+    for name, condition in tree.items():
         if name in _COMBINED:
-            yield from _named(wanted)
+            yield from _named(condition)
         elif name in ENTITIES:
-            yield from (scopes.owner_of(name, value) for value in _values(wanted) or ())
+            yield from (scopes.owner_of(name, value) for value in _values(condition) or ())

@@ -38,39 +38,41 @@ NARROWED: Final = 500
 """Results of a search that are read to find those which pass a filter."""
 
 
-def page(deps: Dependencies, caller: Caller, asked: ListRequest) -> list[Json]:
+def page(deps: Dependencies, caller: Caller, request: ListRequest) -> list[Json]:
     """Return all memories that pass the filter, newest first; beyond SCANNED none is looked at."""
-    tree, now, left, found = asked.tree, datetime.now(UTC), SCANNED, []
+    tree, now, left, passing = request.tree, datetime.now(UTC), SCANNED, []
     with deps.db.tenant(caller.tenant_id) as tx:
         for owner in _listed_owners(tree):
-            for rows in _pages(tx, owner, tree, archived=asked.show_expired, most=left):
+            for rows in _pages(tx, owner, tree, archived=request.show_expired, most=left):
                 left -= len(rows)
-                found += _passing(_shown(tx, rows), tree, asked, now)
-    found.sort(key=lambda one: str(one["id"]), reverse=True)
-    return [shapes.only(one, asked.fields) for one in found]
+                passing += _passing(_shown(tx, rows), tree, request, now)
+    passing.sort(key=lambda memory: str(memory["id"]), reverse=True)
+    return [shapes.only(memory, request.fields) for memory in passing]
 
 
-def search(deps: Dependencies, caller: Caller, asked: FindRequest) -> list[Json]:
+def search(deps: Dependencies, caller: Caller, request: FindRequest) -> list[Json]:
     """Return the best memories that pass the filter, best first; they count as recalled."""
-    tree, now = asked.tree, annotated.moment_of(asked.reference_date) or datetime.now(UTC)
+    tree, now = request.tree, annotated.moment_of(request.reference_date) or datetime.now(UTC)
     named = filters.owners_of(tree)
     with deps.db.tenant(caller.tenant_id) as tx:
         searched = sorted(named)[:OWNERS] if named is not None else _any_owners(tx, tree)
-    found = [best for owner in searched for best in _best_of(deps, caller, asked, owner, now)]
-    found.sort(key=lambda one: -one["score"])
-    best = found[: asked.top_k]
-    _note(deps, caller, best, asked.query)
-    return [shapes.only(one, asked.fields) for one in best]
+    candidates = [best for owner in searched for best in _best_of(deps, caller, request, owner, now)]
+    candidates.sort(key=lambda memory: -memory["score"])
+    best = candidates[: request.top_k]
+    _note(deps, caller, best, request.query)
+    return [shapes.only(memory, request.fields) for memory in best]
 
 
-def _best_of(deps: Dependencies, caller: Caller, asked: FindRequest, owner: str, now: datetime) -> list[Json]:
+def _best_of(deps: Dependencies, caller: Caller, request: FindRequest, owner: str, now: datetime) -> list[Json]:
     """Return the best memories of one user that pass the filter."""
-    tree, results = asked.tree, _results(deps, caller, asked, owner, now)
+    tree, results = request.tree, _results(deps, caller, request, owner, now)
     with deps.db.tenant(caller.tenant_id) as tx:
-        shown = _shown_with(tx, [one.memory for one in results], {one.memory.id: one.sources for one in results})
-    scored = [[_scored(one, memory) for memory in each] for one, each in zip(results, shown, strict=True)]
-    least = asked.threshold or 0.0
-    return [one for one in _passing(scored, tree, asked, now) if one["score"] >= least][: asked.top_k]
+        displayed = _shown_with(
+            tx, [result.memory for result in results], {result.memory.id: result.sources for result in results}
+        )
+    scored = [[_scored(result, memory) for memory in each] for result, each in zip(results, displayed, strict=True)]
+    least = request.threshold or 0.0
+    return [memory for memory in _passing(scored, tree, request, now) if memory["score"] >= least][: request.top_k]
 
 
 def one(deps: Dependencies, caller: Caller, memory_id: str) -> Json:
@@ -120,17 +122,17 @@ def _listed_owners(tree: Json) -> Sequence[str | None]:
 
 def _any_owners(tx: Tx, tree: Json) -> list[str]:
     """Return whom a filter that fits any user is searched for: the owners it names, then those with news."""
-    latest = [found.user_id for found in owners.latest(tx, OWNERS)]
+    latest = [owner.user_id for owner in owners.latest(tx, OWNERS)]
     return list(dict.fromkeys([*filters.named_owners(tree), *latest]))[:OWNERS]
 
 
 def _pages(tx: Tx, owner: str | None, tree: Json, *, archived: bool, most: int) -> Iterator[Sequence[Any]]:
-    wanted = MemoryFilter(SERVED, user_id=owner, include_archived=archived, metadata=_metadata(tree))
+    memory_filter = MemoryFilter(SERVED, user_id=owner, include_archived=archived, metadata=_metadata(tree))
     after: str | None = None
     while most > 0:
-        found = listing.page(tx, wanted, after=after, limit=min(AT_ONCE, most))
-        yield found.rows
-        most, after = most - len(found.rows), found.following
+        listed = listing.page(tx, memory_filter, after=after, limit=min(AT_ONCE, most))
+        yield listed.rows
+        most, after = most - len(listed.rows), listed.following
         if after is None:
             return
 
@@ -141,30 +143,30 @@ def _shown(tx: Tx, rows: Sequence[Any]) -> list[list[Json]]:
 
 def _shown_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[list[Json]]:
     """Return each memory in mem0's shape: as it is shown, then with the ids and metadata of each statement of it."""
-    metadata, stated = _notes(tx, [one for row in rows for one in evidence.get(row.id, ())])
-    shown = []
+    metadata, stated = _notes(tx, [source for row in rows for source in evidence.get(row.id, ())])
+    displayed = []
     for row in rows:
         own = evidence.get(row.id, ())
         each = shapes.annotations_of(row, own, metadata, stated)
-        shown.append([shapes.memory_json(row, own, annotation) for annotation in each])
-    return shown
+        displayed.append([shapes.memory_json(row, own, annotation) for annotation in each])
+    return displayed
 
 
 def _notes(tx: Tx, evidence: Sequence[Evidence]) -> tuple[Mapping[tuple[str, str], Json], Mapping[str, Json]]:
     """Return the metadata of cited messages by session and id, and the data of cited requests by their event."""
-    messages = {(one.session_id, one.message_id) for one in evidence if one.session_id}
-    requests = {one.event_id for one in evidence if not one.session_id}
+    messages = {(source.session_id, source.message_id) for source in evidence if source.session_id}
+    requests = {source.event_id for source in evidence if not source.session_id}
     return transcripts.metadata_of(tx, messages), stated_requests.structured_of(tx, requests)
 
 
-def _passing(memories_: Sequence[Sequence[Json]], tree: Json, asked: ListRequest, now: datetime) -> list[Json]:
+def _passing(memories_: Sequence[Sequence[Json]], tree: Json, request: ListRequest, now: datetime) -> list[Json]:
     """Return the memories that pass the filter, each with the first annotation that does."""
-    chosen = (next((one for one in each if _passes(one, tree, asked, now)), None) for each in memories_)
-    return [one for one in chosen if one is not None]
+    chosen = (next((memory for memory in each if _passes(memory, tree, request, now)), None) for each in memories_)
+    return [memory for memory in chosen if memory is not None]
 
 
-def _passes(memory: Json, tree: Json, asked: ListRequest, now: datetime) -> bool:
-    if shapes.is_expired(memory, now) and not asked.show_expired:
+def _passes(memory: Json, tree: Json, request: ListRequest, now: datetime) -> bool:
+    if shapes.is_expired(memory, now) and not request.show_expired:
         return False
     if memory["lifecycle_state"] == Status.ARCHIVED and not shapes.is_expired(memory, now):
         return False
@@ -172,12 +174,12 @@ def _passes(memory: Json, tree: Json, asked: ListRequest, now: datetime) -> bool
 
 
 def _results(
-    deps: Dependencies, caller: Caller, asked: FindRequest, owner: str, now: datetime
+    deps: Dependencies, caller: Caller, request: FindRequest, owner: str, now: datetime
 ) -> Sequence[SearchResult]:
     chosen = Filters(
-        include=frozenset({"memories"}), include_archived=asked.show_expired, metadata=_metadata(asked.tree)
+        include=frozenset({"memories"}), include_archived=request.show_expired, metadata=_metadata(request.tree)
     )
-    question = Question(asked.query, owner, limit=max(NARROWED, asked.top_k), filters=chosen, now=now)
+    question = Question(request.query, owner, limit=max(NARROWED, request.top_k), filters=chosen, now=now)
     return query.search(deps.db, caller.tenant_id, question, deps.embedder).results
 
 
@@ -187,26 +189,26 @@ def _metadata(tree: Json) -> str | None:
     return field_filters.demands(demanded) if demanded else None
 
 
-def _scored(found: SearchResult, memory: Json) -> Json:
-    hit = found.ranked.hit
+def _scored(result: SearchResult, memory: Json) -> Json:
+    hit = result.ranked.hit
     return memory | {
-        "score": round(min(1.0, max(0.0, found.ranked.score)), 6),
+        "score": round(min(1.0, max(0.0, result.ranked.score)), 6),
         "score_breakdown": {"semantic": hit.cosine, "bm25": hit.lexical, "entity": None},
     }
 
 
-def _note(deps: Dependencies, caller: Caller, found: Sequence[Json], words: str) -> None:
+def _note(deps: Dependencies, caller: Caller, results: Sequence[Json], question: str) -> None:
     """Record what was shown, for echoes and counts of use."""
     by_owner: dict[str, list[Served]] = {}
-    for memory in found:
+    for memory in results:
         by_owner.setdefault(shapes.owner_of(memory), []).append(Served(memory["memory"], UUID(memory["id"])))
     for owner, served in by_owner.items():
         asker, announced = Asker(caller.tenant_id, owner, None), deps.settings.announce_recalls
-        deps.recalls.note(asker, served, announced=announced, query=words)
-    deps.hits.note(caller.tenant_id, hit=bool(found))
+        deps.recalls.note(asker, served, announced=announced, query=question)
+    deps.hits.note(caller.tenant_id, hit=bool(results))
 
 
 def _successor(tx: Tx, memory_id: UUID) -> str | None:
-    found = relations.of_memory(tx, memory_id)
-    ends = (one.from_id for one in found if one.relation == Relation.SUPERSEDES and one.to_id == memory_id)
+    links = relations.of_memory(tx, memory_id)
+    ends = (link.from_id for link in links if link.relation == Relation.SUPERSEDES and link.to_id == memory_id)
     return next((str(end) for end in ends), None)

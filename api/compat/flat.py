@@ -19,30 +19,30 @@ router = APIRouter(prefix="/compat/mem0/oss", tags=["mem0"], route_class=Route)
 
 
 @router.post("/memories", operation_id="mem0OssAdd", responses=answers(Mem0Added))
-def post_memories(deps: Deps, caller: Publisher, asked: AddRequest) -> Json:
+def post_memories(deps: Deps, caller: Publisher, request: AddRequest) -> Json:
     """Learn from messages in the background; with `infer` false keep them as memories, which needs the scope write."""
-    return {"results": [], **adding.add(deps, caller, asked)}
+    return {"results": [], **adding.add(deps, caller, request)}
 
 
 @router.get("/memories", operation_id="mem0OssList", responses=answers(Mem0FlatResults))
 def get_memories(
-    deps: Reading, caller: Reader, asked: ByQuery, top_k: Annotated[int, Query(ge=1, le=PAGE)] = 100
+    deps: Reading, caller: Reader, request: ByQuery, top_k: Annotated[int, Query(ge=1, le=PAGE)] = 100
 ) -> Json:
     """List the memories of the ids in the query string, newest first."""
-    return {"results": [shapes.flat_json(one) for one in finding.page(deps, caller, asked)[:top_k]]}
+    return {"results": [shapes.flat_json(memory) for memory in finding.page(deps, caller, request)[:top_k]]}
 
 
 @router.delete("/memories", operation_id="mem0OssDeleteAll", responses=answers(Mem0Message))
-def delete_memories(deps: Deps, caller: Writer, asked: ByQuery) -> Json:
+def delete_memories(deps: Deps, caller: Writer, request: ByQuery) -> Json:
     """Erase the memories of the ids in the query string."""
-    changing.delete_all(deps, caller, asked)
+    changing.delete_all(deps, caller, request)
     return {"message": "All relevant memories deleted"}
 
 
 @router.post("/search", operation_id="mem0OssSearch", responses=answers(Mem0FlatResults))
-def post_search(deps: Reading, caller: Reader, asked: FindRequest) -> Json:
+def post_search(deps: Reading, caller: Reader, request: FindRequest) -> Json:
     """Search memories that pass a filter."""
-    return {"results": [shapes.flat_json(one) for one in finding.search(deps, caller, asked)]}
+    return {"results": [shapes.flat_json(memory) for memory in finding.search(deps, caller, request)]}
 
 
 @router.get("/memories/{memory_id}", operation_id="mem0OssGet", responses=answers(Mem0FlatMemory))
@@ -52,9 +52,9 @@ def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
 
 
 @router.put("/memories/{memory_id}", operation_id="mem0OssUpdate", responses=answers(Mem0Message, refusals=(409,)))
-def put_memory(deps: Deps, caller: Writer, memory_id: str, asked: UpdateRequest) -> Json:
+def put_memory(deps: Deps, caller: Writer, memory_id: str, request: UpdateRequest) -> Json:
     """Change the words, metadata or dates of a memory."""
-    changing.update(deps, caller, memory_id, asked)
+    changing.update(deps, caller, memory_id, request)
     return {"message": "Memory updated successfully!"}
 
 

@@ -82,62 +82,67 @@ def get_ping(caller: AnyCaller) -> Json:
 
 
 @router.post("/v3/memories/add/", operation_id="mem0Add", responses=answers(Mem0Added))
-def post_add(deps: Deps, caller: Publisher, asked: AddRequest) -> Json:
+def post_add(deps: Deps, caller: Publisher, request: AddRequest) -> Json:
     """Learn from messages in the background; with `infer` false keep them as memories, which needs the scope write."""
-    return adding.add(deps, caller, asked)
+    return adding.add(deps, caller, request)
 
 
 @router.post("/v1/memories/", operation_id="mem0AddV1", responses=answers(list[Mem0Pending | Mem0Kept]))
-def post_add_v1(deps: Deps, caller: Publisher, asked: AddRequest) -> Any:
+def post_add_v1(deps: Deps, caller: Publisher, request: AddRequest) -> Any:
     """Learn from messages, with the answer of version 1."""
-    answer = adding.add(deps, caller, asked)
+    answer = adding.add(deps, caller, request)
     return answer.get("results", [answer])
 
 
 @router.post("/v3/memories/", operation_id="mem0List", responses=answers(Mem0Page))
 def post_list(
-    deps: Reading, caller: Reader, request: Request, asked: ListRequest, page: PageNumber = 1, page_size: PageSize = 100
+    deps: Reading,
+    caller: Reader,
+    request: Request,
+    list_request: ListRequest,
+    page: PageNumber = 1,
+    page_size: PageSize = 100,
 ) -> Json:
     """List memories that pass a filter, newest first."""
-    return paged(finding.page(deps, caller, asked), request.url, page, page_size)
+    return paged(finding.page(deps, caller, list_request), request.url, page, page_size)
 
 
 @router.post("/v2/memories/", operation_id="mem0ListV2", responses=answers(list[Mem0Memory]))
 def post_list_v2(
-    deps: Reading, caller: Reader, asked: ListRequest, page: PageNumber = 1, page_size: PageSize = 100
+    deps: Reading, caller: Reader, request: ListRequest, page: PageNumber = 1, page_size: PageSize = 100
 ) -> Any:
     """List memories that pass a filter, with the answer of version 2."""
-    return finding.page(deps, caller, asked)[(page - 1) * page_size : page * page_size]
+    return finding.page(deps, caller, request)[(page - 1) * page_size : page * page_size]
 
 
 @router.get("/v1/memories/", operation_id="mem0ListV1", responses=answers(list[Mem0Memory]))
-def get_list(deps: Reading, caller: Reader, asked: ByQuery, page: PageNumber = 1, page_size: PageSize = 100) -> Any:
+def get_list(deps: Reading, caller: Reader, request: ByQuery, page: PageNumber = 1, page_size: PageSize = 100) -> Any:
     """List the memories of the ids in the query string, with the answer of version 1."""
-    return finding.page(deps, caller, asked)[(page - 1) * page_size : page * page_size]
+    return finding.page(deps, caller, request)[(page - 1) * page_size : page * page_size]
 
 
 @router.post("/v3/memories/search/", operation_id="mem0Search", responses=answers(Mem0Results))
-def post_search(deps: Reading, caller: Reader, asked: FindRequest) -> Json:
+def post_search(deps: Reading, caller: Reader, request: FindRequest) -> Json:
     """Search memories that pass a filter."""
-    return {"results": finding.search(deps, caller, asked)}
+    return {"results": finding.search(deps, caller, request)}
 
 
 @router.post("/v1/memories/search/", operation_id="mem0SearchV1", responses=answers(list[Mem0Memory]))
-def post_search_v1(deps: Reading, caller: Reader, asked: FindRequest) -> Any:
+def post_search_v1(deps: Reading, caller: Reader, request: FindRequest) -> Any:
     """Search memories, with the answer of version 1."""
-    return finding.search(deps, caller, asked)
+    return finding.search(deps, caller, request)
 
 
 @router.post("/v2/memories/search/", operation_id="mem0SearchV2", responses=answers(list[Mem0Memory]))
-def post_search_v2(deps: Reading, caller: Reader, asked: FindRequest) -> Any:
+def post_search_v2(deps: Reading, caller: Reader, request: FindRequest) -> Any:
     """Search memories, with the answer of version 2."""
-    return finding.search(deps, caller, asked)
+    return finding.search(deps, caller, request)
 
 
 @router.delete("/v1/memories/", operation_id="mem0DeleteAll", responses=answers(Mem0DeletedMemories))
-def delete_all(deps: Deps, caller: Writer, asked: ByQuery) -> Json:
+def delete_all(deps: Deps, caller: Writer, request: ByQuery) -> Json:
     """Erase the memories of the ids in the query string; what was said stays until the user is deleted."""
-    count = changing.delete_all(deps, caller, asked)
+    count = changing.delete_all(deps, caller, request)
     return {"message": "Memories deleted successfully!", "count": count, "event_id": None}
 
 
@@ -148,9 +153,9 @@ def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
 
 
 @router.put("/v1/memories/{memory_id}/", operation_id="mem0Update", responses=answers(Mem0Memory, refusals=(409,)))
-def put_memory(deps: Deps, caller: Writer, memory_id: str, asked: UpdateRequest) -> Json:
+def put_memory(deps: Deps, caller: Writer, memory_id: str, request: UpdateRequest) -> Json:
     """Change the words, metadata or dates of a memory; metadata is replaced whole."""
-    return changing.update(deps, caller, memory_id, asked)
+    return changing.update(deps, caller, memory_id, request)
 
 
 @router.delete("/v1/memories/{memory_id}/", operation_id="mem0Delete", responses=answers(Mem0Message, refusals=(409,)))
@@ -167,18 +172,18 @@ def get_history(deps: Reading, caller: Reader, memory_id: str) -> Any:
 
 
 @router.put("/v1/batch/", operation_id="mem0UpdateBatch", responses=answers(Mem0Message, refusals=(404, 409)))
-def put_batch(deps: Deps, caller: Writer, asked: UpdateBatch) -> Json:
+def put_batch(deps: Deps, caller: Writer, batch: UpdateBatch) -> Json:
     """Change several memories, one after the other; nothing is changed if one of them is not there."""
-    changing.require_all(deps, caller, [one.memory_id for one in asked.memories])
-    for one in asked.memories:
-        changing.update(deps, caller, one.memory_id, one)
-    return {"message": f"Successfully updated {len(asked.memories)} memories"}
+    changing.require_all(deps, caller, [update.memory_id for update in batch.memories])
+    for update in batch.memories:
+        changing.update(deps, caller, update.memory_id, update)
+    return {"message": f"Successfully updated {len(batch.memories)} memories"}
 
 
 @router.delete("/v1/batch/", operation_id="mem0DeleteBatch", responses=answers(Mem0Message, refusals=(404, 409)))
-def delete_batch(deps: Deps, caller: Writer, asked: DeleteBatch) -> Json:
+def delete_batch(deps: Deps, caller: Writer, batch: DeleteBatch) -> Json:
     """Erase several memories; nothing is erased if one of them is not there."""
-    ids = [one.memory_id for one in asked.memories]
+    ids = [memory.memory_id for memory in batch.memories]
     changing.require_all(deps, caller, ids)
     changing.delete_each(deps, caller, ids)
     return {"message": f"Successfully deleted {len(ids)} memories"}

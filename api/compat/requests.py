@@ -76,8 +76,8 @@ class AddRequest(EntityRequest):
         """Accept a message or a text in place of a list."""
         if not isinstance(given, dict) or isinstance(given.get("messages"), list | None):
             return given
-        said = given["messages"]
-        return {**given, "messages": [{"role": "user", "content": said} if isinstance(said, str) else said]}
+        message = given["messages"]
+        return {**given, "messages": [{"role": "user", "content": message} if isinstance(message, str) else message]}
 
 
 class ListRequest(EntityRequest):
@@ -135,7 +135,7 @@ class UpdateRequest(CompatibleRequest):
     expiration_date: Annotated[str | None, Field(max_length=10)] = None
 
     @property
-    def words(self) -> str | None:
+    def content(self) -> str | None:
         return self.text if self.text is not None else self.data
 
 
@@ -160,5 +160,8 @@ class DeleteBatch(CompatibleRequest):
 def names_anyone(tree: Any) -> bool:
     """Return whether a filter has a condition on one of the four ids, which may be `*`."""
     if isinstance(tree, list):
-        return any(names_anyone(one) for one in tree)
-    return any(name in ENTITIES or (name in {"AND", "OR", "NOT"} and names_anyone(one)) for name, one in tree.items())
+        return any(names_anyone(part) for part in tree)
+    return any(
+        name in ENTITIES or (name in {"AND", "OR", "NOT"} and names_anyone(condition))
+        for name, condition in tree.items()
+    )

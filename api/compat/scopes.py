@@ -51,15 +51,15 @@ class EntityScope:
 
 def of(given: Mapping[str, Any]) -> EntityScope:
     """Return the scope in the fields of a request. Invalid: an id is no text, or one that cannot be kept."""
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for name in ENTITIES:
         value = given.get(name)
         if value is None:
             continue
         if not isinstance(value, str | int) or isinstance(value, bool):
             raise Invalid([Problem(f"/{name}", "must be a text")])
-        found[name] = str(value)
-    scope = EntityScope(**found)
+        ids[name] = str(value)
+    scope = EntityScope(**ids)
     scope.require_valid()
     return scope
 

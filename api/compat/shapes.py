@@ -28,8 +28,8 @@ def annotations_of(
 
     `metadata`: of the messages that it cites, by session and id; `stated`: data of the requests, by their event.
     """
-    cited = [metadata.get((one.session_id, one.message_id), {}) for one in evidence if one.session_id]
-    requests = [stated[one.event_id] for one in evidence if one.event_id in stated]
+    cited = [metadata.get((source.session_id, source.message_id), {}) for source in evidence if source.session_id]
+    requests = [stated[source.event_id] for source in evidence if source.event_id in stated]
     return annotated.each_of(row.structured, output.value(cited), output.value(requests))
 
 
@@ -83,38 +83,38 @@ def is_expired(memory: Json, now: datetime) -> bool:
 
 def history_json(memory: Json, versions: Sequence[MemoryVersion]) -> list[Json]:
     """Return the versions of a memory, oldest first."""
-    shown, before = [], None
-    for one in versions:
-        words = one.snapshot.get("content")
-        event = EVENTS.get(one.change, "UPDATE")
-        shown.append(
+    entries, before = [], None
+    for version in versions:
+        content = version.snapshot.get("content")
+        event = EVENTS.get(version.change, "UPDATE")
+        entries.append(
             {
-                "id": str(one.change_id or UUID(int=one.version)),
+                "id": str(version.change_id or UUID(int=version.version)),
                 "memory_id": memory["id"],
-                "input": [{"role": "user", "content": words}] if words else [],
+                "input": [{"role": "user", "content": content}] if content else [],
                 "old_memory": before,
-                "new_memory": None if event == "DELETE" else words,
+                "new_memory": None if event == "DELETE" else content,
                 "event": event,
                 "user_id": memory["user_id"],
                 "categories": memory["categories"],
                 "metadata": memory["metadata"],
                 "created_at": memory["created_at"],
-                "updated_at": _written(one.at),
+                "updated_at": _written(version.at),
             }
         )
-        before = words
-    return shown
+        before = content
+    return entries
 
 
-def only(memory: Json, wanted: Sequence[str] | None) -> Json:
+def only(memory: Json, field_names: Sequence[str] | None) -> Json:
     """Return the fields of a memory that are wanted, and its id; None: all."""
-    if not wanted:
+    if not field_names:
         return memory
-    return {name: value for name, value in memory.items() if name in {"id", "memory", "score", *wanted}}
+    return {name: value for name, value in memory.items() if name in {"id", "memory", "score", *field_names}}
 
 
 def _run_of(evidence: Sequence[Evidence]) -> str | None:
-    named = (one.session_id for one in evidence if one.session_id)
+    named = (source.session_id for source in evidence if source.session_id)
     return next((session for session in named if not session.startswith(OWN_SESSION)), None)
 
 

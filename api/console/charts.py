@@ -118,18 +118,18 @@ STRENGTHS: Final = (1, 5, 25)
 
 def lane_chart(activity: Json) -> LaneChart:
     """Return the lanes of `GET /v1/rules/activity`, the busiest rules first."""
-    lanes = [_lane(one) for one in activity["items"]]
+    lanes = [_lane(row) for row in activity["items"]]
     busy = sorted((lane for lane in lanes if lane.total), key=lambda lane: -lane.total)
     return LaneChart(activity["from"], activity["to"], activity["buckets"], busy)
 
 
-def _lane(one: Json) -> Lane:
+def _lane(row: Json) -> Lane:
     marks: dict[int, Mark] = {}
     for verdict in VERDICTS:
-        for place, number in enumerate(one[verdict]):
+        for bucket, number in enumerate(row[verdict]):
             if number:
-                marks[place] = Mark(place, verdict, 1 + sum(number > least for least in STRENGTHS), number)
-    return Lane(one["rule"], sum(sum(one[verdict]) for verdict in VERDICTS), list(marks.values()))
+                marks[bucket] = Mark(bucket, verdict, 1 + sum(number > least for least in STRENGTHS), number)
+    return Lane(row["rule"], sum(sum(row[verdict]) for verdict in VERDICTS), list(marks.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +162,15 @@ SPARK_HEIGHT: Final = 20
 def sparkline(lane: Json, since: datetime, step: timedelta) -> Sparkline:
     """Return the bars of a rule in `GET /v1/rules/activity`, the highest of them as high as the box."""
     steps = len(lane["fired"])
-    sums = [sum(lane[verdict][place] for verdict in VERDICTS) for place in range(steps)]
+    sums = [sum(lane[verdict][bucket] for verdict in VERDICTS) for bucket in range(steps)]
     most, bars = max(sums, default=0), list[SparkBar]()
-    for place in range(steps):
+    for bucket in range(steps):
         top = float(SPARK_HEIGHT)
         for verdict in reversed(VERDICTS):
-            if number := lane[verdict][place]:
+            if number := lane[verdict][bucket]:
                 height = round(SPARK_HEIGHT * number / most, 2)
                 top = round(top - height, 2)
-                bars.append(SparkBar(place, top, height, verdict))
+                bars.append(SparkBar(bucket, top, height, verdict))
     totals = {verdict: sum(lane[verdict]) for verdict in VERDICTS}
     most_at = (since + step * sums.index(most)).isoformat() if most else None
     return Sparkline(steps, bars, totals, most_at, bool(lane["estimated"]))

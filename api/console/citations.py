@@ -40,16 +40,16 @@ class Passage:
 
 async def read(api: Api, sources: Sequence[Json]) -> list[Passage]:
     """Return the passages that the sources cite, in the order of the first source of each."""
-    spoken = [one for one in sources if one["session_id"]][:SHOWN]
+    spoken = [source for source in sources if source["session_id"]][:SHOWN]
     pages = await together(
         *(
-            api.find("/v1/session/messages", session_id=one["session_id"], around=one["message_id"], limit=AROUND)
-            for one in spoken
+            api.find("/v1/session/messages", session_id=source["session_id"], around=source["message_id"], limit=AROUND)
+            for source in spoken
         )
     )
     sessions: dict[str, dict[int, Json]] = {}
-    for one, page in zip(spoken, pages, strict=True):
-        sessions.setdefault(one["session_id"], {}).update(
+    for source, page in zip(spoken, pages, strict=True):
+        sessions.setdefault(source["session_id"], {}).update(
             {each["position"]: each for each in (page or {"items": []})["items"]}
         )
     return passages(sources, sessions)
@@ -57,16 +57,16 @@ async def read(api: Api, sources: Sequence[Json]) -> list[Passage]:
 
 def passages(sources: Sequence[Json], sessions: Mapping[str, Mapping[int, Json]]) -> list[Passage]:
     """Return the passages that the sources cite; `sessions`: the messages read, by session and position."""
-    found = [
+    collected = [
         Passage(cited, [marked(message, cited) for message in run])
         for session_id, messages in sessions.items()
         for run in _runs(messages)
-        if (cited := [one for one in sources if one["session_id"] == session_id and one["message_id"] in _ids(run)])
+        if (cited := [s for s in sources if s["session_id"] == session_id and s["message_id"] in _ids(run)])
     ]
-    shown = [id(one) for passage in found for one in passage.sources]
-    found += [Passage([one], []) for one in sources if id(one) not in shown]
-    order = {id(one): place for place, one in enumerate(sources)}
-    return sorted(found, key=lambda passage: order[id(passage.sources[0])])
+    included = [id(source) for passage in collected for source in passage.sources]
+    collected += [Passage([source], []) for source in sources if id(source) not in included]
+    order = {id(source): position for position, source in enumerate(sources)}
+    return sorted(collected, key=lambda passage: order[id(passage.sources[0])])
 
 
 def _runs(messages: Mapping[int, Json]) -> Iterator[list[Json]]:
@@ -82,13 +82,13 @@ def _runs(messages: Mapping[int, Json]) -> Iterator[list[Json]]:
 
 
 def _ids(messages: Sequence[Json]) -> frozenset[str]:
-    return frozenset(one["id"] for one in messages)
+    return frozenset(message["id"] for message in messages)
 
 
 def marked(message: Json, cited: Sequence[Json]) -> ShownMessage:
     """Return a message with the quoted passage apart; a cited message without its passage is quoted whole."""
     content = message["content"]
-    source = next((one for one in cited if one["message_id"] == message["id"]), None)
+    source = next((candidate for candidate in cited if candidate["message_id"] == message["id"]), None)
     if source is None:
         return ShownMessage(message, content, "", "", None)
     before, quoted, after = content.partition(source["quote"]) if source["quote"] else ("", content, "")

@@ -46,8 +46,8 @@ def _rows(lines: Sequence[str]) -> Iterator[DiffRow]:
                 yield DiffRow(before, after, first)
                 first = False
             removed, added = [], []
-            if place := _PLACE.match(line):
-                old, new = int(place[1]), int(place[2])
+            if match := _PLACE.match(line):
+                old, new = int(match[1]), int(match[2])
                 first = max(old, new) > 1
             else:
                 yield DiffRow((old, text), (new, text), first)

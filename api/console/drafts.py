@@ -40,5 +40,5 @@ async def sample(api: Api, event_id: str) -> Json | None:
 
 async def test(api: Api, name: str, event: Json) -> Any:
     """Return what a rule in force would do with an event."""
-    [found] = await api.post("/v1/rules/test", {"names": [name], "event": event, "warnings": False})
-    return found
+    [result] = await api.post("/v1/rules/test", {"names": [name], "event": event, "warnings": False})
+    return result

@@ -36,26 +36,26 @@ def of_event(event: Json) -> Find:
     return Find("event", event["event_type"], str(about), f"/console/events/{quote(event['id'], safe='')}")
 
 
-def of_rules(rules: Iterable[Json], word: str) -> list[Find]:
-    """Return rules whose name contains the word; those that begin with it first."""
-    named = [rule for rule in rules if word in rule["name"].lower()]
-    named.sort(key=lambda rule: (not rule["name"].lower().startswith(word), rule["name"]))
-    return [Find("rule", one["name"], f"v{one['version']}", f"/console/rules/{quote(one['name'])}") for one in named][
-        :EACH
-    ]
+def of_rules(rules: Iterable[Json], term: str) -> list[Find]:
+    """Return rules whose name contains the term; those that begin with it first."""
+    named = [rule for rule in rules if term in rule["name"].lower()]
+    named.sort(key=lambda rule: (not rule["name"].lower().startswith(term), rule["name"]))
+    return [
+        Find("rule", rule["name"], f"v{rule['version']}", f"/console/rules/{quote(rule['name'])}") for rule in named
+    ][:EACH]
 
 
-def of_users(sessions: Iterable[Json], word: str) -> list[Find]:
-    """Return users whose id contains the word, those first who spoke last."""
-    ids = dict.fromkeys(one["user_id"] for one in sessions if one["user_id"])
-    found = [user for user in ids if word in user.lower()]
-    return [Find("user", user, "", f"/console/people/{quote(user, safe='')}") for user in found][:EACH]
+def of_users(sessions: Iterable[Json], term: str) -> list[Find]:
+    """Return users whose id contains the term, those first who spoke last."""
+    ids = dict.fromkeys(session["user_id"] for session in sessions if session["user_id"])
+    users = [user for user in ids if term in user.lower()]
+    return [Find("user", user, "", f"/console/people/{quote(user, safe='')}") for user in users][:EACH]
 
 
-def of_events(events: Iterable[Json], word: str) -> list[Find]:
-    """Return recent events that have the word in their type, subject, id or text; of those alike, the first."""
+def of_events(events: Iterable[Json], term: str) -> list[Find]:
+    """Return recent events that have the term in their type, subject, id or text; of those alike, the first."""
     distinct: dict[tuple[str, str], Find] = {}
-    for find in (of_event(event) for event in events if any(word in text.lower() for text in _texts(event))):
+    for find in (of_event(event) for event in events if any(term in text.lower() for text in _texts(event))):
         distinct.setdefault((find.label, find.detail), find)
     return list(distinct.values())[:EACH]
 

@@ -69,14 +69,14 @@ class Gate:
 
     def _login(self, headers: dict[bytes, str]) -> Login | None:
         try:
-            found = SimpleCookie(headers.get(b"cookie", "")).get(NAME)
+            cookie = SimpleCookie(headers.get(b"cookie", "")).get(NAME)
         except CookieError:
             return None
-        return None if found is None else self._sealer.open(found.value)
+        return None if cookie is None else self._sealer.open(cookie.value)
 
 
 def _as_caller(scope: Scope, login: Login) -> Scope:
-    others = [one for one in scope["headers"] if one[0] != b"authorization"]
+    others = [header for header in scope["headers"] if header[0] != b"authorization"]
     return {**scope, "headers": [*others, (b"authorization", f"Bearer {login.key}".encode())], OPENED: login}
 
 
@@ -111,7 +111,7 @@ def _with_headers(send: Send) -> Send:
 
     async def send_on(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = [one for one in message.get("headers", ()) if one[0].lower() not in names]
+            given = [header for header in message.get("headers", ()) if header[0].lower() not in names]
             message = {**message, "headers": [*given, *HEADERS]}
         await send(message)
 

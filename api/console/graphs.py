@@ -56,18 +56,18 @@ class Graph:
     edges: Sequence[Edge]
 
 
-def laid_out(found: Json) -> Graph:
+def laid_out(graph: Json) -> Graph:
     """Return the graph of `GET /v1/memories/graph` with places for its nodes."""
-    place = {node["id"]: number for number, node in enumerate(found["nodes"])}
-    pairs = [(place[edge["from"]], place[edge["to"]]) for edge in found["edges"]]
-    points = _fit(_places(len(place), pairs))
+    indices = {node["id"]: number for number, node in enumerate(graph["nodes"])}
+    pairs = [(indices[edge["from"]], indices[edge["to"]]) for edge in graph["edges"]]
+    points = _fit(_places(len(indices), pairs))
     nodes = [
         Node(node, float(x), float(y), 5 + min(9.0, 2.0 * node["degree"]))
-        for node, (x, y) in zip(found["nodes"], points, strict=True)
+        for node, (x, y) in zip(graph["nodes"], points, strict=True)
     ]
     edges = [
-        Edge(edge["relation"], nodes[one].x, nodes[one].y, nodes[other].x, nodes[other].y)
-        for edge, (one, other) in zip(found["edges"], pairs, strict=True)
+        Edge(edge["relation"], nodes[start].x, nodes[start].y, nodes[end].x, nodes[end].y)
+        for edge, (start, end) in zip(graph["edges"], pairs, strict=True)
     ]
     return Graph(nodes, edges)
 

@@ -44,10 +44,10 @@ def between(oldest: list[Json], true_then: int, known_then: int, now: datetime) 
     """Return the moments that two percentages stand for, from the oldest memory on, if there is one."""
     if not oldest:
         return Lookback(true_then, known_then, now, now, now)
-    known = datetime.fromisoformat(oldest[0]["recorded_at"])
-    said = oldest[0]["valid_from"] or oldest[0]["occurred_at"]
-    valid = min(datetime.fromisoformat(said), now) if said else known
-    return Lookback(true_then, known_then, valid, known, now)
+    recorded = datetime.fromisoformat(oldest[0]["recorded_at"])
+    stated = oldest[0]["valid_from"] or oldest[0]["occurred_at"]
+    valid = min(datetime.fromisoformat(stated), now) if stated else recorded
+    return Lookback(true_then, known_then, valid, recorded, now)
 
 
 def _moment(percent: int, first: datetime, now: datetime) -> str | None:

@@ -33,8 +33,8 @@ def refresh() -> Response:
 
 def outcome(request: Request, pages: Renderer, answer: Json) -> Response:
     """Read the page again if all rows of a request are done; else say what was refused and why."""
-    refused = [one["detail"] for one in answer["items"] if one["outcome"] == "refused"]
+    refused = [row["detail"] for row in answer["items"] if row["outcome"] == "refused"]
     if not refused and not answer["more"]:
         return refresh()
-    told = "; ".join(dict.fromkeys(filter(None, refused)))
-    return pages.notice(request, "work.partly", bad=True, done=answer["done"], refused=len(refused), why=told)
+    reasons = "; ".join(dict.fromkeys(filter(None, refused)))
+    return pages.notice(request, "work.partly", bad=True, done=answer["done"], refused=len(refused), why=reasons)

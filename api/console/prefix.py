@@ -21,22 +21,24 @@ class Shared:
 
 def shared(before: Sequence[Json], after: Sequence[Json]) -> list[Shared]:
     """Return the sections of the second prompt; behind the first character that differs nothing is reused."""
-    found, whole = list[Shared](), True
-    old = {one["name"]: one["text"] for one in before}
-    order = [one["name"] for one in before if one["text"]]
-    for place, one in enumerate([one for one in after if one["text"]]):
-        text: str = one["text"]
-        whole = whole and place < len(order) and order[place] == one["name"]
-        kept = _common(old[one["name"]], text) if whole else ""
-        found.append(Shared(one["name"], kept, text[len(kept) :], _share(one["tokens"], kept, text), one["tokens"]))
-        whole = whole and kept == text == old[one["name"]]
-    return found
+    sections, whole = list[Shared](), True
+    old = {section["name"]: section["text"] for section in before}
+    order = [section["name"] for section in before if section["text"]]
+    for position, section in enumerate([section for section in after if section["text"]]):
+        text: str = section["text"]
+        whole = whole and position < len(order) and order[position] == section["name"]
+        kept = _common(old[section["name"]], text) if whole else ""
+        sections.append(
+            Shared(section["name"], kept, text[len(kept) :], _share(section["tokens"], kept, text), section["tokens"])
+        )
+        whole = whole and kept == text == old[section["name"]]
+    return sections
 
 
-def _common(one: str, other: str) -> str:
+def _common(text: str, other: str) -> str:
     """Return what both texts begin with."""
-    length = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    return min(one, other, key=len) if length is None else one[:length]
+    length = next((index for index, pair in enumerate(zip(text, other, strict=False)) if pair[0] != pair[1]), None)
+    return min(text, other, key=len) if length is None else text[:length]
 
 
 def _share(tokens: int, kept: str, text: str) -> int:

@@ -42,8 +42,8 @@ class Section:
 def sections_of(attributes: Json) -> list[Section]:
     """Return the sections that have lines, in their order."""
     names = sorted(attributes, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-    found = [Section(name, list(_lines(attributes[name], ""))) for name in names]
-    return [one for one in found if one.lines]
+    sections = [Section(name, list(_lines(attributes[name], ""))) for name in names]
+    return [section for section in sections if section.lines]
 
 
 def _lines(value: Any, label: str) -> Iterator[Line]:
@@ -61,14 +61,21 @@ def _lines(value: Any, label: str) -> Iterator[Line]:
         yield Line(label, str(value))
 
 
-def _line(one: Mapping[str, Any], label: str) -> Line:
-    by = one.get("by") or ()
+def _line(entry: Mapping[str, Any], label: str) -> Line:
+    by = entry.get("by") or ()
     return Line(
         label,
-        str(one.get("value") or one.get("content") or one.get("name") or one.get("topic") or one.get("user_id") or ""),
-        list(one["memories"]),
+        str(
+            entry.get("value")
+            or entry.get("content")
+            or entry.get("name")
+            or entry.get("topic")
+            or entry.get("user_id")
+            or ""
+        ),
+        list(entry["memories"]),
         [by] if isinstance(by, str) else list(by),
-        bool(one.get("negated")),
-        bool(one.get("disputed")),
-        one.get("confidence"),
+        bool(entry.get("negated")),
+        bool(entry.get("disputed")),
+        entry.get("confidence"),
     )

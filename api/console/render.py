@@ -103,7 +103,7 @@ class Renderer:
 
     def notice_of(self, request: Request, problem: Json) -> HTMLResponse:
         """Answer a request of a page with the problem details of a refusal."""
-        more = "; ".join(f"{one['pointer']}: {one['detail']}" for one in problem.get("errors") or ())
+        more = "; ".join(f"{error['pointer']}: {error['detail']}" for error in problem.get("errors") or ())
         return self._notice(request, more or problem["detail"], bad=True)
 
     def _notice(self, request: Request, text: str, *, bad: bool) -> HTMLResponse:
@@ -134,8 +134,8 @@ def language_of(request: Request) -> str:
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     if chosen is not None and chosen in LANGUAGES:
         return chosen
-    for word in request.headers.get("accept-language", "")[:500].split(","):
-        tag = word.partition(";")[0].strip().lower()
+    for accepted in request.headers.get("accept-language", "")[:500].split(","):
+        tag = accepted.partition(";")[0].strip().lower()
         for name in LANGUAGES:
             if tag.partition("-")[0] == name.partition("-")[0]:
                 return name
@@ -147,9 +147,9 @@ def translate(catalogue: Mapping[str, str], key: str, **values: Any) -> str:
     return catalogue[key].format(**values)
 
 
-def term(catalogue: Mapping[str, str], kind: str, word: str) -> str:
-    """Return a word of the API (a state, a category, …) in the language of the catalogue, else as it is."""
-    return catalogue.get(f"{kind}.{word}", word)
+def term(catalogue: Mapping[str, str], kind: str, value: str) -> str:
+    """Return a value of the API (a state, a category, …) in the language of the catalogue, else as it is."""
+    return catalogue.get(f"{kind}.{value}", value)
 
 
 def asset(digests: Mapping[str, str], name: str) -> str:

@@ -36,8 +36,8 @@ def page(path: str, *, method: str = "GET") -> Callable[[Endpoint], Endpoint]:
 
 
 async def _renderer(request: Request) -> Renderer:
-    found: Renderer = request.app.state.renderer
-    return found
+    renderer: Renderer = request.app.state.renderer
+    return renderer
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -47,10 +47,10 @@ async def _form(request: Request) -> dict[str, str]:
 
 async def _form_lists(request: Request) -> dict[str, list[str]]:
     body = await dependencies.body(request)
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS):
-        found.setdefault(name, []).append(value)
-    return found
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 Opener = Annotated[Caller, Depends(any_key)]
@@ -63,4 +63,4 @@ FormLists = Annotated[dict[str, list[str]], Depends(_form_lists)]
 
 def at(*segments: str) -> str:
     """Return the path of an API route; each segment is escaped."""
-    return "/".join(("/v1", *(quote(one, safe="") for one in segments)))
+    return "/".join(("/v1", *(quote(segment, safe="") for segment in segments)))

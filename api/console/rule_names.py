@@ -12,8 +12,8 @@ LONGEST: Final = 100
 
 def shadow_of(name: str) -> str | None:
     """Return the name under which an edit of a rule runs in shadow mode; None: it is one, or would be too long."""
-    found = name + SUFFIX
-    return None if name.endswith(SUFFIX) or len(found) > LONGEST else found
+    shadow = name + SUFFIX
+    return None if name.endswith(SUFFIX) or len(shadow) > LONGEST else shadow
 
 
 def original_of(name: str) -> str | None:

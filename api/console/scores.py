@@ -71,7 +71,7 @@ def _rule(parts: Mapping[str, float], *, is_memory: bool) -> Rule:
 def _segments(counted: Mapping[str, float], best: float) -> Iterator[Segment]:
     """Yield the parts one behind the other; what is taken off has no length."""
     x = 0.0
-    for name, value in sorted(counted.items(), key=lambda one: -one[1]):
+    for name, value in sorted(counted.items(), key=lambda part: -part[1]):
         width = max(0.0, 100 * value / best) if best > 0 else 0.0
         yield Segment(name, value, round(x, 3), round(min(width, 100 - x), 3))
         x = min(100.0, x + width)

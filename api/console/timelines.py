@@ -106,38 +106,38 @@ def window(span: str, until: str, now: datetime) -> Window:
     return Window(end - timedelta(days=SPANS[span]), end)
 
 
-def laid_out(found: Json, seen: Window, now: datetime) -> Drawing:
+def laid_out(timeline: Json, seen: Window, now: datetime) -> Drawing:
     """Return the drawing of `GET /v1/memories/timeline`."""
-    start, end = _extent(found["items"], seen, now)
+    start, end = _extent(timeline["items"], seen, now)
     lanes, y = [], HEAD
-    by_category = sorted(found["items"], key=lambda one: (one["category"], one["begins"], one["id"]))
-    for category, members in groupby(by_category, key=lambda one: one["category"]):
-        bars = [_bar(one, y + ROW * place, start, end) for place, one in enumerate(members, 1)]
+    by_category = sorted(timeline["items"], key=lambda memory: (memory["category"], memory["begins"], memory["id"]))
+    for category, members in groupby(by_category, key=lambda memory: memory["category"]):
+        bars = [_bar(memory, y + ROW * row, start, end) for row, memory in enumerate(members, 1)]
         lanes.append(Lane(category, y, bars))
         y += ROW * (len(bars) + 1)
     bars_by_id = {bar.memory["id"]: bar for lane in lanes for bar in lane.bars}
     return Drawing(
         lanes=lanes,
-        arrows=[_arrow(one, bars_by_id) for one in found["successions"]],
+        arrows=[_arrow(succession, bars_by_id) for succession in timeline["successions"]],
         ticks=_ticks(start, end),
         height=y + 4,
         today=_x(now, start, end) if start <= now <= end else None,
-        replaced_by=_replacements(found["successions"]),
+        replaced_by=_replacements(timeline["successions"]),
     )
 
 
 def _replacements(successions: Sequence[Json]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in successions:
-        found.setdefault(one["before"], []).append(one["after"])
-    return found
+    replacements: dict[str, list[str]] = {}
+    for succession in successions:
+        replacements.setdefault(succession["before"], []).append(succession["after"])
+    return replacements
 
 
 def _extent(memories: Sequence[Json], seen: Window, now: datetime) -> tuple[datetime, datetime]:
     """Return the span, or from the first beginning to the last time that is known."""
     if seen.since is not None and seen.until is not None:
         return seen.since, seen.until
-    times = [datetime.fromisoformat(one[name]) for one in memories for name in ("begins", "ends") if one[name]]
+    times = [datetime.fromisoformat(memory[name]) for memory in memories for name in ("begins", "ends") if memory[name]]
     start, end = min([*times, now]), max([*times, now])
     margin = max((end - start) * 0.02, timedelta(hours=1))
     return start - margin, end + margin
@@ -162,18 +162,20 @@ def _bar(memory: Json, y: int, start: datetime, end: datetime) -> Bar:
     )
 
 
-def _arrow(one: Json, bars: dict[str, Bar]) -> Arrow:
-    before, after = bars[one["before"]], bars[one["after"]]
+def _arrow(succession: Json, bars: dict[str, Bar]) -> Arrow:
+    before, after = bars[succession["before"]], bars[succession["after"]]
     middle = ROW // 2 - 2
-    return Arrow(one["relation"], round(before.x + before.width, 2), before.y + middle, after.x, after.y + middle)
+    return Arrow(
+        succession["relation"], round(before.x + before.width, 2), before.y + middle, after.x, after.y + middle
+    )
 
 
 def _ticks(start: datetime, end: datetime) -> list[Tick]:
     anchors = ["start", *["middle"] * (TICKS - 1), "end"]
-    moments = [start + (end - start) * place / TICKS for place in range(TICKS + 1)]
+    moments = [start + (end - start) * step / TICKS for step in range(TICKS + 1)]
     return [
-        Tick(at.astimezone(UTC).isoformat(), round(100 * place / TICKS, 2), anchor)
-        for place, (at, anchor) in enumerate(zip(moments, anchors, strict=True))
+        Tick(at.astimezone(UTC).isoformat(), round(100 * step / TICKS, 2), anchor)
+        for step, (at, anchor) in enumerate(zip(moments, anchors, strict=True))
     ]
 
 

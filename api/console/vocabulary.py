@@ -16,14 +16,14 @@ DEEPEST: Final = 3
 
 def of_events(reference: Json, events: Iterable[Json]) -> dict[str, Fields]:
     """Return the fields of each type: those in the AsyncAPI document, and those that recent events carried."""
-    found: dict[str, Fields] = {}
+    by_type: dict[str, Fields] = {}
     for message in reference["components"]["messages"].values():
-        found.setdefault(message["name"], {}).update(_documented(message, reference))
+        by_type.setdefault(message["name"], {}).update(_documented(message, reference))
     for event in events:
-        fields = found.setdefault(event["event_type"], {})
+        fields = by_type.setdefault(event["event_type"], {})
         for path in _paths(event["payload"], "payload", 0):
             fields.setdefault(path, "")
-    return found
+    return by_type
 
 
 def _documented(message: Json, reference: Json) -> Fields:

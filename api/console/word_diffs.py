@@ -42,13 +42,13 @@ class Comparisons:
 
 
 def _parts(old: Sequence[str], new: Sequence[str]) -> Sequence[Part]:
-    found: list[Part] = []
+    parts: list[Part] = []
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(Part("same", "".join(old[i:j])))
+            parts.append(Part("same", "".join(old[i:j])))
             continue
         if i < j:
-            found.append(Part("gone", "".join(old[i:j])))
+            parts.append(Part("gone", "".join(old[i:j])))
         if k < m:
-            found.append(Part("new", "".join(new[k:m])))
-    return found
+            parts.append(Part("new", "".join(new[k:m])))
+    return parts

@@ -79,8 +79,8 @@ class Problem(Answer):
 
 def answers(model: Any, status: int = 200, description: str = "", *, refusals: tuple[int, ...] = ()) -> Responses:
     """Return the declaration of a route's answer; `refusals`: those that not every operation has."""
-    told: dict[str, Any] = {"model": model} | ({"description": description} if description else {})
-    return {status: told} | refuses(*refusals)
+    declaration: dict[str, Any] = {"model": model} | ({"description": description} if description else {})
+    return {status: declaration} | refuses(*refusals)
 
 
 def refuses(*statuses: int) -> Responses:

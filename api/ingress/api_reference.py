@@ -104,10 +104,10 @@ def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
     yield "<a href=/openapi.json>/openapi.json</a>; the events: <a href=/asyncapi.json>/asyncapi.json</a>.</p>"
     by_tag: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
-        for method, told in methods.items():
+        for method, operation in methods.items():
             scope = scopes.get((method.upper(), path), "")
-            by_tag.setdefault(told.get("tags", ["other"])[0], []).append(
-                "".join(_route(method.upper(), path, told, scope))
+            by_tag.setdefault(operation.get("tags", ["other"])[0], []).append(
+                "".join(_route(method.upper(), path, operation, scope))
             )
     for tag, routes in by_tag.items():
         yield f"<h2>{escape(tag)}</h2>{''.join(routes)}"
@@ -116,18 +116,21 @@ def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
         yield f"<details id={escape(name)}><summary><code>{escape(name)}</code></summary>{_json(schema)}</details>"
 
 
-def _route(method: str, path: str, told: Json, scope: str) -> Iterator[str]:
+def _route(method: str, path: str, operation: Json, scope: str) -> Iterator[str]:
     yield f"<details><summary><span class=method>{method}</span><code>{escape(path)}</code>"
-    yield f"<span class=scope>{escape(scope)}</span></summary><p>{escape(told.get('description', ''))}</p>"
-    if told.get("parameters"):
+    yield f"<span class=scope>{escape(scope)}</span></summary><p>{escape(operation.get('description', ''))}</p>"
+    if operation.get("parameters"):
         yield "<ul>"
-        for one in told["parameters"]:
-            needed = ", required" if one.get("required") else ""
-            yield f"<li><code>{escape(one['name'])}</code> ({one['in']}{needed}) {escape(one.get('description', ''))}"
+        for parameter in operation["parameters"]:
+            needed = ", required" if parameter.get("required") else ""
+            yield (
+                f"<li><code>{escape(parameter['name'])}</code> ({parameter['in']}{needed}) "
+                f"{escape(parameter.get('description', ''))}"
+            )
         yield "</ul>"
-    for kind, content in told.get("requestBody", {}).get("content", {}).items():
+    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"<p>Body, <code>{escape(kind)}</code>:</p>{_json(content.get('schema', {}))}"
-    own = {status: of for status, of in told["responses"].items() if int(status) not in EVERYWHERE}
+    own = {status: of for status, of in operation["responses"].items() if int(status) not in EVERYWHERE}
     answers = ", ".join(f"{status}: {escape(_meaning(status, of))}" for status, of in own.items())
     yield f"<p>Answers: {answers}</p></details>"
 

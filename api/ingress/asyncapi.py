@@ -103,12 +103,12 @@ def _emitted(kind: str) -> Json:
 
 
 def _message(kind: str, payload: Json, envelope: Json) -> Json:
-    told = {"event_type": {"const": kind}, "payload": payload} | envelope
+    properties = {"event_type": {"const": kind}, "payload": payload} | envelope
     return {
         "name": kind,
         "title": _title(kind),
         "contentType": "application/json",
-        "payload": {"allOf": [{"$ref": "#/components/schemas/Event"}, {"type": "object", "properties": told}]},
+        "payload": {"allOf": [{"$ref": "#/components/schemas/Event"}, {"type": "object", "properties": properties}]},
     }
 
 
@@ -118,7 +118,7 @@ def _title(kind: str) -> str:
 
 def _schema(model: type[BaseModel], schemas: dict[str, Any]) -> Json:
     """Return the schema of a model; the models that it uses are added to `schemas`."""
-    found = model.model_json_schema(ref_template=_DEFINITIONS)
-    for name, inner in found.pop("$defs", {}).items():
+    schema = model.model_json_schema(ref_template=_DEFINITIONS)
+    for name, inner in schema.pop("$defs", {}).items():
         schemas.setdefault(name, inner)
-    return found
+    return schema

@@ -88,15 +88,15 @@ def require_route(caller: Caller, method: str, path: str) -> None:
         )
 
 
-def for_reader(deps: Dependencies, caller: Caller, asked: Collection[str] | None) -> Dependencies:
+def for_reader(deps: Dependencies, caller: Caller, reader_labels: Collection[str] | None) -> Dependencies:
     """Return dependencies that read for somebody who holds these labels, never beyond those of the key."""
     held = caller.labels
-    if asked is None:
+    if reader_labels is None:
         labels: Collection[str] | None = held or ()
-    elif ALL in asked:
+    elif ALL in reader_labels:
         labels = held
     else:
-        labels = frozenset(asked) if held is None else held & frozenset(asked)
+        labels = frozenset(reader_labels) if held is None else held & frozenset(reader_labels)
     return replace(deps, db=deps.db.as_reader(labels))
 
 
@@ -108,27 +108,27 @@ def require_held(caller: Caller, pointer: str, labels: Collection[str]) -> None:
 
 
 def require_memories(
-    deps: Dependencies, caller: Caller, ids: Collection[UUID], asked: Collection[str] | None = None
+    deps: Dependencies, caller: Caller, ids: Collection[UUID], reader_labels: Collection[str] | None = None
 ) -> None:
     """Refuse to change memories that the reader with these labels cannot read, as if they were not there. NotFound."""
-    for error in unreadable_memories(deps, caller, ids, asked).values():
+    for error in unreadable_memories(deps, caller, ids, reader_labels).values():
         raise error
 
 
 def unreadable_memories(
-    deps: Dependencies, caller: Caller, ids: Collection[UUID], asked: Collection[str] | None = None
+    deps: Dependencies, caller: Caller, ids: Collection[UUID], reader_labels: Collection[str] | None = None
 ) -> dict[UUID, NotFound]:
     """Return those of the memories that the reader cannot read, in their order, with what is answered about each."""
-    with for_reader(deps, caller, asked).db.tenant(caller.tenant_id) as tx:
+    with for_reader(deps, caller, reader_labels).db.tenant(caller.tenant_id) as tx:
         readable = memories.of_ids(tx, list(ids))
-        return {one: receipts.absent(tx, one) for one in ids if one not in readable}
+        return {memory_id: receipts.absent(tx, memory_id) for memory_id in ids if memory_id not in readable}
 
 
 def require_message(
-    deps: Dependencies, caller: Caller, session_id: str, message_id: str, asked: Collection[str] | None = None
+    deps: Dependencies, caller: Caller, session_id: str, message_id: str, reader_labels: Collection[str] | None = None
 ) -> None:
     """Refuse to change a message that the reader with these labels cannot read. NotFound."""
-    with for_reader(deps, caller, asked).db.tenant(caller.tenant_id) as tx:
+    with for_reader(deps, caller, reader_labels).db.tenant(caller.tenant_id) as tx:
         sessions.message(tx, session_id, message_id)
 
 

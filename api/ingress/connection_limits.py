@@ -91,20 +91,20 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(None if sockets is None else [])
         loop = asyncio.get_running_loop()
-        for one in sockets or ():
-            one.listen(self.config.backlog)
-            loop.add_reader(one, self._accept, one, loop)
+        for listener in sockets or ():
+            listener.listen(self.config.backlog)
+            loop.add_reader(listener, self._accept, listener, loop)
         self._balance.note(self._slot, 0)
         self._ready()
 
     async def main_loop(self) -> None:
         """Wait for the end; the clock of the header `Date` goes on once a second."""
-        told, loop = asyncio.Event(), asyncio.get_running_loop()
-        self._tell = lambda: loop.call_soon_threadsafe(told.set)
+        ending, loop = asyncio.Event(), asyncio.get_running_loop()
+        self._tell = lambda: loop.call_soon_threadsafe(ending.set)
         while not await self.on_tick(0):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
-                    await told.wait()
+                    await ending.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
@@ -112,8 +112,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._balance.leave(self._slot)
-        for one in sockets or ():
-            asyncio.get_running_loop().remove_reader(one)
+        for listener in sockets or ():
+            asyncio.get_running_loop().remove_reader(listener)
         self._end_streams()
         await super().shutdown(sockets)
 

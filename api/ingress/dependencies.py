@@ -160,17 +160,17 @@ def scope(name: str) -> Needs:
 
 async def identify(deps: Dependencies, authorization: str) -> Caller:
     """Return who holds the key in `Authorization: Bearer`; Unauthorized if nobody."""
-    word, _, key = authorization.partition(" ")
-    if word.lower() != "bearer" or not key:
+    scheme, _, key = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not key:
         raise errors.Unauthorized
-    known = deps.keys.get(key)
-    if known is None:
+    entry = deps.keys.get(key)
+    if entry is None:
         # Unknown keys wait for each other and not for a thread, so that known callers find one free.
         async with deps.strangers:
-            known = await _look_up(deps, key)
-    elif time.monotonic() - known[0] > KEY_SECONDS:
-        known = await _look_up(deps, key)
-    return known[1]
+            entry = await _look_up(deps, key)
+    elif time.monotonic() - entry[0] > KEY_SECONDS:
+        entry = await _look_up(deps, key)
+    return entry[1]
 
 
 async def _look_up(deps: Dependencies, key: str) -> tuple[float, Caller]:

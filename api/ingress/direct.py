@@ -52,13 +52,13 @@ class DirectCalls:
             return
         message = await receive()  # Admission control has read the whole body.
         body = message.get("body", b"")
-        asked = (Request(scope), body) if model is None else (parsed(model, body),)
-        if asked == (None,):
+        arguments = (Request(scope), body) if model is None else (parsed(model, body),)
+        if arguments == (None,):
             await self._app(scope, bodies.replay(body, receive), send)
             return
         admitted: Admitted = scope[ADMITTED]
         caller = admitted.caller
-        work = partial(copy_context().run, _call, caller.tenant_id, endpoint, self._deps.of(caller), caller, *asked)
+        work = partial(copy_context().run, _call, caller.tenant_id, endpoint, self._deps.of(caller), caller, *arguments)
         try:
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does

@@ -86,8 +86,8 @@ def _limit(error: errors.ImprintError) -> Json | None:
 
 
 def _on_shape(error: RequestValidationError) -> Response:
-    told = error.errors()[:PROBLEMS]
-    described = ((e["loc"][1:], detail_of(e)) for e in told)
+    reported = error.errors()[:PROBLEMS]
+    described = ((e["loc"][1:], detail_of(e)) for e in reported)
     # A parameter that two dependencies read is reported by each.
     faults = [errors.Problem("/" + "/".join(map(str, loc)), detail) for loc, detail in dict.fromkeys(described)]
     return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
@@ -186,4 +186,4 @@ def with_protective_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tupl
     """Return the headers, with those of PROTECTIVE that they lack."""
     given = list(headers)
     names = {name for name, _ in given}
-    return given + [one for one in PROTECTIVE if one[0] not in names]
+    return given + [header for header in PROTECTIVE if header[0] not in names]

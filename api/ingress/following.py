@@ -158,18 +158,18 @@ class Followers:
         """Return where to begin after a position; None: from now on. Invalid: it is from another database."""
         return await self._read(tenant_id, self._begin, after)
 
-    async def read_stored(self, tenant_id: str, begin: Beginning, wanted: Filter) -> AsyncIterator[list[bytes]]:
+    async def read_stored(self, tenant_id: str, begin: Beginning, event_filter: Filter) -> AsyncIterator[list[bytes]]:
         """Yield what is in the log now, as pages of frames, and end."""
         position, is_last = begin.position, False
         if begin.gap is not None:
             yield [notice(position, begin.gap)]
         while not is_last and not self._closed:
-            frames, position, is_last = await self._read(tenant_id, self._stored, position, wanted)
+            frames, position, is_last = await self._read(tenant_id, self._stored, position, event_filter)
             yield frames
         yield [mark(position)]
 
     async def follow(
-        self, tenant_id: str, begin: Beginning, wanted: Filter, is_allowed: Callable[[], Awaitable[bool]]
+        self, tenant_id: str, begin: Beginning, event_filter: Filter, is_allowed: Callable[[], Awaitable[bool]]
     ) -> AsyncIterator[list[bytes]]:
         """Yield pages of frames: events after a position, and those to come, until the key is no longer allowed."""
         tail = await self._join(tenant_id)
@@ -185,10 +185,10 @@ class Followers:
                     checked = time.monotonic()
                 changed = tail.changed
                 if position < tail.begins:
-                    frames, position, _ = await self._read(tenant_id, self._stored, position, wanted)
+                    frames, position, _ = await self._read(tenant_id, self._stored, position, event_filter)
                 else:
                     entries, position = tail.since(position)
-                    frames = [entry.frame for entry in entries if wanted.accepts(entry.event)]
+                    frames = [entry.frame for entry in entries if event_filter.accepts(entry.event)]
                 if frames:
                     yield frames
                 if frames or position < tail.ends:
@@ -284,9 +284,9 @@ class Followers:
         entries = [Entry(position, event, frame_of(position, event), now) for position, event in page.events]
         return entries, page.end, page.is_last
 
-    def _stored(self, tenant_id: str, after: Position, wanted: Filter) -> tuple[list[bytes], Position, bool]:
+    def _stored(self, tenant_id: str, after: Position, event_filter: Filter) -> tuple[list[bytes], Position, bool]:
         page = self._page(tenant_id, after)
-        frames = [frame_of(position, event) for position, event in page.events if wanted.accepts(event)]
+        frames = [frame_of(position, event) for position, event in page.events if event_filter.accepts(event)]
         return frames, page.end, page.is_last
 
 
@@ -307,11 +307,11 @@ def mark(position: Position) -> bytes:
 
     It has data, because usual clients ignore an id without, or make an empty message of it.
     """
-    place = str(position).encode()
-    return b'id: %s\nevent: %s\ndata: {"position": "%s"}\n\n' % (place, POSITION.encode(), place)
+    encoded = str(position).encode()
+    return b'id: %s\nevent: %s\ndata: {"position": "%s"}\n\n' % (encoded, POSITION.encode(), encoded)
 
 
 def notice(after: Position, gap: Gap) -> bytes:
     """Return a frame that says what is missing: it is no event of the log, and has no position to resume from."""
-    told = {"after": str(after), "to": str(gap.to), "newest": gap.newest}
-    return b"event: %s\ndata: %s\n\n" % (GAP.encode(), ANSWER.dump_json(told))
+    details = {"after": str(after), "to": str(gap.to), "newest": gap.newest}
+    return b"event: %s\ndata: %s\n\n" % (GAP.encode(), ANSWER.dump_json(details))

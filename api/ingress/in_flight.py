@@ -31,44 +31,44 @@ class InFlight:
 
     def enter(self, caller: Caller, counted: Counted) -> None:
         """Count a request that begins. LimitReached: the tenant or the key has as many as it may have."""
-        places = _places(caller, counted)
-        for place in places:
-            self._add(place, 1)
-        for place in places:
-            limit = getattr(caller.limits, place[1])
-            if self._total(place) > limit:
+        counters = _counters(caller, counted)
+        for counter in counters:
+            self._add(counter, 1)
+        for counter in counters:
+            limit = getattr(caller.limits, counter[1])
+            if self._total(counter) > limit:
                 self.leave(caller, counted)
-                raise LimitReached(place[1], limit, RETRY_SECONDS.get(counted, SOON_SECONDS))
+                raise LimitReached(counter[1], limit, RETRY_SECONDS.get(counted, SOON_SECONDS))
 
     def leave(self, caller: Caller, counted: Counted) -> None:
         """Count a request that has ended."""
-        for place in _places(caller, counted):
-            self._add(place, -1)
+        for counter in _counters(caller, counted):
+            self._add(counter, -1)
 
     def hold(self, caller: Caller, size: int) -> None:
         """Count bytes of a body. LimitReached: the tenant's requests hold as many as they may."""
-        place, limit = (caller.tenant_id, "body_bytes"), caller.limits.body_bytes
-        self._add(place, size)
-        if self._total(place) > limit:
-            self._add(place, -size)
+        counter, limit = (caller.tenant_id, "body_bytes"), caller.limits.body_bytes
+        self._add(counter, size)
+        if self._total(counter) > limit:
+            self._add(counter, -size)
             raise LimitReached("body_bytes", limit)
 
     def drop(self, caller: Caller, size: int) -> None:
         """Count bytes of a body that are held no longer."""
         self._add((caller.tenant_id, "body_bytes"), -size)
 
-    def _add(self, place: tuple[str, str], number: int) -> None:
-        self._counts[place] += number
+    def _add(self, counter: tuple[str, str], number: int) -> None:
+        self._counts[counter] += number
         if self._shared is not None:
-            self._shared.note("\n".join(place), self._counts[place])
-        if not self._counts[place]:
-            del self._counts[place]
+            self._shared.note("\n".join(counter), self._counts[counter])
+        if not self._counts[counter]:
+            del self._counts[counter]
 
-    def _total(self, place: tuple[str, str]) -> int:
-        return self._counts[place] + (0 if self._shared is None else self._shared.of_others("\n".join(place)))
+    def _total(self, counter: tuple[str, str]) -> int:
+        return self._counts[counter] + (0 if self._shared is None else self._shared.of_others("\n".join(counter)))
 
 
-def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
+def _counters(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
     """Return the counters of a request. What only waits uses nothing that others need, so it has its own limit.
 
     So has a page, whose own requests are counted besides.
@@ -80,5 +80,5 @@ def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
         return ((caller.tenant_id, "settles"),)
     if counted == "streams":
         return (caller.tenant_id, "streams"), (key, "streams_per_key")
-    places = (caller.tenant_id, "requests"), (key, "requests_per_key")
-    return (*places, (caller.tenant_id, counted)) if counted != "requests" else places
+    counters = (caller.tenant_id, "requests"), (key, "requests_per_key")
+    return (*counters, (caller.tenant_id, counted)) if counted != "requests" else counters

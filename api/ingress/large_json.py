@@ -101,12 +101,12 @@ def _require_few(value: Any) -> None:
     """Refuse a body of more values than VALUES, all levels together. Invalid."""
     left, waiting = VALUES, [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict | list):
-            left -= len(one)
+        node = waiting.pop()
+        if isinstance(node, dict | list):
+            left -= len(node)
             if left < 0:
                 raise Invalid([Problem("", f"has more than {VALUES} values; send it in parts")])
-            waiting.extend(one.values() if isinstance(one, dict) else one)
+            waiting.extend(node.values() if isinstance(node, dict) else node)
 
 
 def _is_json(content_type: str) -> bool:

@@ -177,10 +177,10 @@ def _declared(schema: Json) -> Json:
 
 
 def _refusal(status: int, meaning: str) -> Json:
-    told: Json = {
+    response: Json = {
         "description": meaning,
         "content": {"application/problem+json": {"schema": {"$ref": f"{REF}Problem"}}},
     }
     if status in HEADERS:
-        told["headers"] = {HEADERS[status][0]: HEADERS[status][1]}
-    return told
+        response["headers"] = {HEADERS[status][0]: HEADERS[status][1]}
+    return response

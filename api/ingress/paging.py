@@ -28,15 +28,15 @@ def cut(
     Invalid: no item has that name, because it was removed since the page before.
     """
     begin = 0 if after is None else _place_of(items, name, after) + 1
-    shown = items[begin : begin + limit]
+    page = items[begin : begin + limit]
     more = len(items) > begin + limit
-    return {"items": [show(item) for item in shown], "next": str(name(shown[-1])) if more else None}
+    return {"items": [show(item) for item in page], "next": str(name(page[-1])) if more else None}
 
 
 def _place_of(items: Sequence[Item], name: Callable[[Item], object], after: str) -> int:
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if str(name(item)) == after:
-            return place
+            return position
     raise Invalid([Problem("/after", "is not in this list, or no more; begin anew without it")])
 
 

@@ -120,12 +120,12 @@ def scope_of(route: RouteContext) -> str:
 
 def _literal(path: str) -> tuple[str, ...]:
     """Return the first segments of a path up to the first parameter."""
-    found = []
+    segments = []
     for segment in path[1:].split("/")[:PREFIX]:
         if "{" in segment:
             break
-        found.append(segment)
-    return tuple(found)
+        segments.append(segment)
+    return tuple(segments)
 
 
 def _access(route: RouteContext) -> RouteAccess:
@@ -143,7 +143,7 @@ def _access(route: RouteContext) -> RouteAccess:
 
 
 def _needs(dependant: Dependant) -> Iterator[Needs]:
-    for one in dependant.dependencies:
-        if isinstance(one.call, Needs):
-            yield one.call
-        yield from _needs(one)
+    for dependency in dependant.dependencies:
+        if isinstance(dependency.call, Needs):
+            yield dependency.call
+        yield from _needs(dependency)

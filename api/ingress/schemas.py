@@ -18,15 +18,15 @@ PREFIX: Final = "#/components/schemas/"
 def _hoisted(name: str, model: type[BaseModel]) -> dict[str, Json]:
     """Return the schemas of a model and of its parts, all named by the model."""
     schema = model.model_json_schema(ref_template=f"{PREFIX}{name}{{model}}")
-    parts = {f"{name}{part}": one for part, one in schema.pop("$defs", {}).items()}
+    parts = {f"{name}{part}": definition for part, definition in schema.pop("$defs", {}).items()}
     return {name: schema, **parts}
 
 
 def _changes(name: str, schema: Json, description: str) -> Json:
     """Return the schema of an object with any of the properties; null removes one."""
-    optional = {one: {"anyOf": [part, {"type": "null"}]} for one, part in schema["properties"].items()}
-    shown = {"title": name, "type": "object", "description": description, "properties": optional}
-    return {**shown, "additionalProperties": False}
+    optional = {field: {"anyOf": [part, {"type": "null"}]} for field, part in schema["properties"].items()}
+    changes = {"title": name, "type": "object", "description": description, "properties": optional}
+    return {**changes, "additionalProperties": False}
 
 
 CLOUD_EVENT: Final[Json] = {
@@ -79,8 +79,8 @@ SCHEMAS: Final[Mapping[str, Json]] = {
         "type": "object",
         "description": "Limits lower than those granted; those left out are as granted",
         "properties": {
-            name: {kind: value for kind, value in one.items() if kind != "default"}
-            for name, one in _LIMITS["properties"].items()
+            name: {kind: value for kind, value in limit.items() if kind != "default"}
+            for name, limit in _LIMITS["properties"].items()
         },
         "additionalProperties": False,
     },
@@ -92,8 +92,8 @@ def body(*names: str, description: str = "") -> Json:
     """Return the declaration of a JSON body: one of these schemas."""
     kinds: list[Json] = [{"$ref": PREFIX + name} for name in names]
     schema = kinds[0] if len(kinds) == 1 else {"oneOf": kinds}
-    shown: Json = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return {"requestBody": shown | ({"description": description} if description else {})}
+    declaration: Json = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {"requestBody": declaration | ({"description": description} if description else {})}
 
 
 _EVENT: Final[Json] = {"$ref": f"{PREFIX}NativeEvent"}

@@ -94,18 +94,18 @@ class SettleWatcher:
                 continue
 
     async def _look(self, tenant_id: str, tenant: _Waiters) -> None:
-        began, asked = time.monotonic(), dict(tenant.waiting)
-        flushed = [seq for seq, flush in asked.values() if flush]
+        began, waiting = time.monotonic(), dict(tenant.waiting)
+        flushed = [seq for seq, flush in waiting.values() if flush]
         try:
-            found = await run_in_threadpool(self._open_from, tenant_id, max(flushed, default=None))
+            open_from = await run_in_threadpool(self._open_from, tenant_id, max(flushed, default=None))
         except SQLAlchemyError as error:
             log.warning("settling.unseen", error=str(error).splitlines()[0])
-            found = 0
-        for turn, (seq, _) in asked.items():
-            if (found is None or found > seq) and not turn.done():
+            open_from = 0
+        for turn, (seq, _) in waiting.items():
+            if (open_from is None or open_from > seq) and not turn.done():
                 turn.set_result(None)
-        moved = found != tenant.open_from
-        tenant.open_from = found
+        moved = open_from != tenant.open_from
+        tenant.open_from = open_from
         now = time.monotonic()
         tenant.pause = SHORTEST_PAUSE_SECONDS if moved else min(tenant.pause * BACKOFF_FACTOR, LONGEST_PAUSE_SECONDS)
         tenant.look_at = now + max(tenant.pause, SHARE * (now - began))
@@ -113,10 +113,10 @@ class SettleWatcher:
     def _open_from(self, tenant_id: str, flushed: int | None) -> int | None:
         with self._db.tenant(tenant_id) as tx:
             ended = event_log.flush(tx, flushed) if flushed is not None else 0
-            found = event_log.open_from(tx)
+            open_from = event_log.open_from(tx)
         if ended:
             self._bell.notify()
-        return found
+        return open_from
 
     def _count_pending(self, tenant_id: str, seq: int) -> int:
         with self._db.tenant(tenant_id) as tx:

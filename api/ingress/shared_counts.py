@@ -61,33 +61,33 @@ class ProcessCounts:
     def note(self, name: str, number: int) -> None:
         """Write the number of a name; 0 frees its place."""
         key = _key(name)
-        place = self._taken.get(key)
-        if place is None:
+        index = self._taken.get(key)
+        if index is None:
             if not number or not self._free:
                 return
-            place = self._taken[key] = self._free.pop()
-            self._shared.numbers[self._slot, place] = number
-            self._shared.keys[self._slot, place] = key
+            index = self._taken[key] = self._free.pop()
+            self._shared.numbers[self._slot, index] = number
+            self._shared.keys[self._slot, index] = key
         elif number:
-            self._shared.numbers[self._slot, place] = number
+            self._shared.numbers[self._slot, index] = number
         else:
-            self._shared.keys[self._slot, place] = FREE
+            self._shared.keys[self._slot, index] = FREE
             del self._taken[key]
-            self._free.append(place)
+            self._free.append(index)
 
     def of_others(self, name: str) -> int:
         """Return the sum of a name's numbers in the other processes."""
-        found = self._shared.keys == np.uint64(_key(name))
-        found[self._slot] = False
-        return int(self._shared.numbers[found].sum())
+        mask = self._shared.keys == np.uint64(_key(name))
+        mask[self._slot] = False
+        return int(self._shared.numbers[mask].sum())
 
     def see(self, tenant_id: str) -> None:
         """Note that a tenant sends a request."""
         tenants, seen = self._shared.tenants[self._slot], self._shared.seen[self._slot]
         key = np.uint64(_key(tenant_id))
-        places = np.flatnonzero(tenants == key)
-        place = places[0] if len(places) else seen.argmin()
-        tenants[place], seen[place] = key, time.monotonic_ns()
+        indices = np.flatnonzero(tenants == key)
+        index = indices[0] if len(indices) else seen.argmin()
+        tenants[index], seen[index] = key, time.monotonic_ns()
 
     def has_company(self, tenant_id: str) -> bool:
         """Return whether another tenant has sent a request within the last seconds, to whichever process."""

@@ -53,12 +53,12 @@ async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListT
     return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if tool.allows(who)])
 
 
-async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult:
+async def call(context: Context, params: CallToolRequestParams) -> CallToolResult:
     """Return the answer of a tool, or the problem with the call, for the model to read. MCPError: no such tool."""
-    tool = TOOLS.get(asked.name)
+    tool = TOOLS.get(params.name)
     if tool is None:
-        known = ", ".join(TOOLS)
-        raise MCPError(INVALID_PARAMS, f"Unknown tool {asked.name[:100]!a}. There are: {known}.")
+        names = ", ".join(TOOLS)
+        raise MCPError(INVALID_PARAMS, f"Unknown tool {params.name[:100]!a}. There are: {names}.")
     request, who = asked_by(context)
     began, outcome = time.perf_counter(), "answered"
     try:
@@ -66,33 +66,33 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
         if not tool.allows(who):
             raise Forbidden(f"{tool.name} does not enforce audience labels. Use a key that is not limited to some.")
         # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
-        said = await run_in_threadpool(_answer, tool, await dependencies(request), who, asked.arguments or {})
+        answer = await run_in_threadpool(_answer, tool, await dependencies(request), who, params.arguments or {})
     except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered
         problem = _refusal(error)
         outcome = "refused" if problem["status"] < HTTPStatus.INTERNAL_SERVER_ERROR else "failed"
         # A pointer may hold half a surrogate pair.
-        said = json.dumps(problem, ensure_ascii=False).encode(errors="replace")
+        answer = json.dumps(problem, ensure_ascii=False).encode(errors="replace")
     metrics.MCP.labels(tool.name, outcome).observe(time.perf_counter() - began)
-    return _result(said, failed=outcome != "answered")
+    return _result(answer, failed=outcome != "answered")
 
 
 def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> bytes:
     """Return the endpoint's answer as JSON. RequestValidationError: invalid arguments."""
     try:
-        asked = validated(tool.takes, SCHEMAS[tool.name], arguments)
+        request = validated(tool.takes, SCHEMAS[tool.name], arguments)
     except ValidationError as error:
         raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
-    answer = tool.answer(deps, caller, asked)
+    answer = tool.answer(deps, caller, request)
     return bytes(answer.body) if isinstance(answer, Response) else ANSWER.dump_json(answer)
 
 
 def _fault(tool: Tool, fault: ErrorDetails) -> Json:
     """Describe the fault of an argument as the HTTP API does for a body; list the valid names if it is unknown."""
-    place, words = fault["loc"], fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "extra_forbidden" and len(place) == 1:
-        words = f"is no argument of {tool.name}; there are: {', '.join(SCHEMAS[tool.name]['properties'])}"
-    words = next((example for kind, example in EXAMPLES.items() if fault["type"].endswith(kind)), words)
-    return {"type": fault["type"], "loc": ("arguments", *place), "msg": words}
+    location, message = fault["loc"], fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden" and len(location) == 1:
+        message = f"is no argument of {tool.name}; there are: {', '.join(SCHEMAS[tool.name]['properties'])}"
+    message = next((example for kind, example in EXAMPLES.items() if fault["type"].endswith(kind)), message)
+    return {"type": fault["type"], "loc": ("arguments", *location), "msg": message}
 
 
 def _refusal(error: Exception) -> Json:
@@ -104,10 +104,10 @@ def _refusal(error: Exception) -> Json:
     return problem
 
 
-def _result(said: bytes, *, failed: bool = False) -> CallToolResult:
+def _result(answer: bytes, *, failed: bool = False) -> CallToolResult:
     """Return JSON as a tool result: as text, and as a structured value."""
     return CallToolResult(
-        content=[TextContent(text=said.decode())], structured_content=json.loads(said), is_error=failed
+        content=[TextContent(text=answer.decode())], structured_content=json.loads(answer), is_error=failed
     )
 
 

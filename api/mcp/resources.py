@@ -109,18 +109,18 @@ async def resources(_context: Context, _page: PaginatedRequestParams | None) -> 
 
 async def templates(_context: Context, _page: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
     """Return the addresses of resources."""
-    return ListResourceTemplatesResult(resource_templates=[one.template for one in RESOURCES])
+    return ListResourceTemplatesResult(resource_templates=[resource.template for resource in RESOURCES])
 
 
-async def read(context: Context, asked: ReadResourceRequestParams) -> ReadResourceResult:
+async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
     """Return a resource as JSON. MCPError: there is none, or the key may not read it."""
-    uri = str(asked.uri)
-    for one in RESOURCES:
-        if found := one.address.fullmatch(uri):
-            text = await _answer(context, one.read, unquote(found[1]))
+    uri = str(params.uri)
+    for resource in RESOURCES:
+        if match := resource.address.fullmatch(uri):
+            text = await _answer(context, resource.read, unquote(match[1]))
             return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
-    known = ", ".join(one.template.uri_template for one in RESOURCES)
-    raise MCPError(INVALID_PARAMS, f"There is no resource {uri[:200]!a}. There are: {known}.")
+    addresses = ", ".join(resource.template.uri_template for resource in RESOURCES)
+    raise MCPError(INVALID_PARAMS, f"There is no resource {uri[:200]!a}. There are: {addresses}.")
 
 
 async def prompts(_context: Context, _page: PaginatedRequestParams | None) -> ListPromptsResult:
@@ -128,31 +128,31 @@ async def prompts(_context: Context, _page: PaginatedRequestParams | None) -> Li
     return ListPromptsResult(prompts=list(PROMPTS.values()))
 
 
-async def prompt(context: Context, asked: GetPromptRequestParams) -> GetPromptResult:
+async def prompt(context: Context, params: GetPromptRequestParams) -> GetPromptResult:
     """Return a prompt with its arguments filled in. MCPError: there is none, or an argument is missing."""
-    wanted, given = PROMPTS.get(asked.name), asked.arguments or {}
-    if wanted is None:
-        raise MCPError(INVALID_PARAMS, f"There is no prompt {asked.name[:100]!a}. There are: {', '.join(PROMPTS)}.")
-    missing = [one.name for one in wanted.arguments or [] if not given.get(one.name)]
+    chosen, given = PROMPTS.get(params.name), params.arguments or {}
+    if chosen is None:
+        raise MCPError(INVALID_PARAMS, f"There is no prompt {params.name[:100]!a}. There are: {', '.join(PROMPTS)}.")
+    missing = [argument.name for argument in chosen.arguments or [] if not given.get(argument.name)]
     if missing:
-        raise MCPError(INVALID_PARAMS, f"The prompt {asked.name} needs {' and '.join(missing)}.")
-    if asked.name == "recall":
-        known = await _answer(context, _recalled, given["user_id"], given["question"])
-        words = f"{known}\n\n{given['question']}"
+        raise MCPError(INVALID_PARAMS, f"The prompt {params.name} needs {' and '.join(missing)}.")
+    if params.name == "recall":
+        remembered = await _answer(context, _recalled, given["user_id"], given["question"])
+        text = f"{remembered}\n\n{given['question']}"
     else:
-        known = await _answer(context, _recent, given["user_id"])
-        words = (
-            f"These are the newest memories about the user {given['user_id']}, as JSON:\n\n{known}\n\n"
+        remembered = await _answer(context, _recent, given["user_id"])
+        text = (
+            f"These are the newest memories about the user {given['user_id']}, as JSON:\n\n{remembered}\n\n"
             "Show them to me as a short numbered list. Ask which are wrong, outdated or to be forgotten, and then call "
             "memory_update, memory_undo or memory_forget for those alone."
         )
-    message = PromptMessage(role="user", content=TextContent(text=words))
-    return GetPromptResult(description=wanted.description, messages=[message])
+    message = PromptMessage(role="user", content=TextContent(text=text))
+    return GetPromptResult(description=chosen.description, messages=[message])
 
 
 def _recalled(deps: Dependencies, caller: Caller, user_id: str, question: str) -> str:
-    asked = ContextRequest(user_id=user_id, query=question, max_tokens=TOKENS, format="text", include=[])
-    answer = http_context.post_context(deps, caller, asked)
+    request = ContextRequest(user_id=user_id, query=question, max_tokens=TOKENS, format="text", include=[])
+    answer = http_context.post_context(deps, caller, request)
     return str(ANSWER.validate_json(bytes(answer.body))["text"])
 
 

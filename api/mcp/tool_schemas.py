@@ -75,26 +75,26 @@ def schema(tool: Tool) -> Json:
     plain: Json = _plain(whole, whole.get("$defs", {}))
     arguments = plain["properties"]
     if not issubclass(tool.takes, Patch):  # To an edit null says something: it takes a value away.
-        arguments = {name: _without_null(wanted) for name, wanted in arguments.items()}
-    told = {name: {"description": WORDS[name]} if name in WORDS else {} for name in arguments}
-    properties = {name: told[name] | wanted for name, wanted in arguments.items()}
+        arguments = {name: _without_null(argument) for name, argument in arguments.items()}
+    descriptions = {name: {"description": WORDS[name]} if name in WORDS else {} for name in arguments}
+    properties = {name: descriptions[name] | argument for name, argument in arguments.items()}
     return {"type": "object", "properties": properties} | {
         name: plain[name] for name in ("required", "additionalProperties") if name in plain
     }
 
 
-def _without_null(wanted: Json) -> Json:
+def _without_null(argument: Json) -> Json:
     """Return the schema of an optional argument without null, which would mean the same as omitting it."""
-    kinds: list[Json] = [kind for kind in wanted.get("anyOf", ()) if kind != {"type": "null"}]
+    kinds: list[Json] = [kind for kind in argument.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) != 1:
-        return wanted
-    return kinds[0] | {name: value for name, value in wanted.items() if name not in {"anyOf", "default"}}
+        return argument
+    return kinds[0] | {name: value for name, value in argument.items() if name not in {"anyOf", "default"}}
 
 
 def _plain(part: Any, defs: Mapping[str, Any]) -> Any:
     """Return part of a schema with references resolved, and without keywords that do not help a model."""
     if isinstance(part, list):
-        return [_plain(one, defs) for one in part]
+        return [_plain(item, defs) for item in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
@@ -105,7 +105,7 @@ def _plain(part: Any, defs: Mapping[str, Any]) -> Any:
 def _within(name: str, value: Any, defs: Mapping[str, Any]) -> Any:
     """Return the value of a keyword with its subschemas inlined; names of properties are not keywords."""
     if name == "properties":
-        return {key: _plain(one, defs) for key, one in value.items()}
+        return {key: _plain(part, defs) for key, part in value.items()}
     return value if name in {"default", "enum", "const", "required"} else _plain(value, defs)
 
 

@@ -131,64 +131,64 @@ class Tool:
         return caller.may(self.scope) and (caller.labels is None or self.labelled)
 
 
-def _add(deps: Dependencies, caller: Caller, asked: Adding) -> Json:
-    return memory_writes.remember(deps, caller, asked, asked.idempotency_key, "mcp")
+def _add(deps: Dependencies, caller: Caller, request: Adding) -> Json:
+    return memory_writes.remember(deps, caller, request, request.idempotency_key, "mcp")
 
 
-def _update(deps: Dependencies, caller: Caller, asked: Updating) -> Json:
-    audience.require_memories(deps, caller, [asked.memory_id])
-    patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
-    return memory_writes.patch_memory(deps, caller, asked.memory_id, patch, Response())
+def _update(deps: Dependencies, caller: Caller, request: Updating) -> Json:
+    audience.require_memories(deps, caller, [request.memory_id])
+    patch = Patch.model_validate(request.model_dump(exclude={"memory_id"}, exclude_unset=True))
+    return memory_writes.patch_memory(deps, caller, request.memory_id, patch, Response())
 
 
-def _forget(deps: Dependencies, caller: Caller, asked: Forgetting) -> Json:
-    audience.require_memories(deps, caller, [asked.memory_id])
-    return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
+def _forget(deps: Dependencies, caller: Caller, request: Forgetting) -> Json:
+    audience.require_memories(deps, caller, [request.memory_id])
+    return erasure.delete_memory(deps, caller, request.memory_id, request.evidence)
 
 
-def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
-    open_ones = forgettings.get_forgettings(deps, caller, asked.user_id, limit=MOST_LISTED)["items"]
-    ids = [one["id"] for one in open_ones]
-    chosen = str(asked.forgetting_id) if asked.forgetting_id else next(iter(ids), None)
+def _unforget(deps: Dependencies, caller: Caller, request: Unforgetting) -> Json:
+    open_forgettings = forgettings.get_forgettings(deps, caller, request.user_id, limit=MOST_LISTED)["items"]
+    ids = [forgetting["id"] for forgetting in open_forgettings]
+    chosen = str(request.forgetting_id) if request.forgetting_id else next(iter(ids), None)
     if chosen not in ids:
-        raise NotFound(f"Nothing that {asked.user_id!r} asked to forget can be undone under this id, or any more.")
+        raise NotFound(f"Nothing that {request.user_id!r} asked to forget can be undone under this id, or any more.")
     return forgettings.post_undo(deps, caller, UUID(chosen))
 
 
-def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
-    if asked.user_id is None and asked.group_id is None:
+def _list(deps: Dependencies, caller: Caller, request: Listing) -> Json:
+    if request.user_id is None and request.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
-    values = asked.model_dump(exclude_none=True, by_alias=True)
+    values = request.model_dump(exclude_none=True, by_alias=True)
     values |= {name: json.dumps(values[name]) for name in ("structured", "metadata") if name in values}
     return memories.get_memories(deps, caller, MemoryListRequest.model_validate(values))
 
 
-def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:
-    audience.require_memories(deps, caller, [asked.memory_id])
-    wanted = UndoLatestRequest.model_validate(asked.model_dump(exclude={"memory_id"}))
-    return decisions.post_undo_latest(deps, caller, asked.memory_id, wanted)
+def _undo(deps: Dependencies, caller: Caller, request: Undoing) -> Json:
+    audience.require_memories(deps, caller, [request.memory_id])
+    undo = UndoLatestRequest.model_validate(request.model_dump(exclude={"memory_id"}))
+    return decisions.post_undo_latest(deps, caller, request.memory_id, undo)
 
 
-def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
-    return memories.get_why(deps, caller, asked.memory_id)
+def _why(deps: Dependencies, caller: Caller, request: Asking) -> Json:
+    return memories.get_why(deps, caller, request.memory_id)
 
 
-def _hide(deps: Dependencies, caller: Caller, asked: Hiding) -> Json:
-    audience.require_message(deps, caller, asked.session_id, asked.message_id)
-    return sessions.post_hide(deps, caller, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
+def _hide(deps: Dependencies, caller: Caller, request: Hiding) -> Json:
+    audience.require_message(deps, caller, request.session_id, request.message_id)
+    return sessions.post_hide(deps, caller, request.session_id, request.message_id, HideRequest(reason=request.reason))
 
 
-def _restore(deps: Dependencies, caller: Caller, asked: Showing) -> Json:
-    audience.require_message(deps, caller, asked.session_id, asked.message_id)
-    return sessions.post_restore(deps, caller, asked.session_id, asked.message_id)
+def _restore(deps: Dependencies, caller: Caller, request: Showing) -> Json:
+    audience.require_message(deps, caller, request.session_id, request.message_id)
+    return sessions.post_restore(deps, caller, request.session_id, request.message_id)
 
 
-def _publish(deps: Dependencies, caller: Caller, asked: NativeEvent) -> Response:
+def _publish(deps: Dependencies, caller: Caller, event: NativeEvent) -> Response:
     """Publish one event as a batch of one; error pointers have no index."""
-    fault = unstorable(asked.payload)
+    fault = unstorable(event.payload)
     if fault is not None:
         raise Invalid([Problem("/payload", fault)])
-    raw = asked.model_dump_json(exclude_unset=True).encode()
+    raw = event.model_dump_json(exclude_unset=True).encode()
     plain = Request({"type": "http", "headers": [(b"content-type", b"application/json")]})
     try:
         return events.post_events(deps, caller, plain, raw)

@@ -35,11 +35,11 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
     if form.get("step") == "import":
         await api.send("/v1/import", raw, dry_run="false", **query)
         return Response(status_code=204, headers={"HX-Redirect": f"/console?added={quote(session, safe='')}"})
-    found = await api.send("/v1/import", raw, dry_run="true", **query)
+    report = await api.send("/v1/import", raw, dry_run="true", **query)
     return pages.page(
         request,
         "add_preview.html",
-        found=found,
+        found=report,
         messages=messages,
         shown=SHOWN,
         text=text,
@@ -51,8 +51,8 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
 @page("/add/result")
 async def get_result(request: Request, api: ApiCalls, pages: Rendering, session_id: Text) -> Response:
     """Show what is remembered of a conversation so far."""
-    found = await api.get("/v1/memories", session_id=session_id, limit=20)
-    return pages.page(request, "add_result.html", memories=found["items"], added=session_id)
+    listing = await api.get("/v1/memories", session_id=session_id, limit=20)
+    return pages.page(request, "add_result.html", memories=listing["items"], added=session_id)
 
 
 def read(text: str, session: str) -> tuple[bytes, list[dict[str, Any]]]:
@@ -68,8 +68,8 @@ def read(text: str, session: str) -> tuple[bytes, list[dict[str, Any]]]:
 
 def lines_of(messages: list[dict[str, Any]], session: str) -> Iterator[bytes]:
     """Yield messages as lines of the format that is called `messages`."""
-    for number, one in enumerate(messages):
-        yield json.dumps({**one, "session_id": session, "id": f"{session}:{number}"}, ensure_ascii=False).encode()
+    for number, message in enumerate(messages):
+        yield json.dumps({**message, "session_id": session, "id": f"{session}:{number}"}, ensure_ascii=False).encode()
 
 
 def is_json(text: str) -> bool:

@@ -37,19 +37,19 @@ async def get_palette(
     request: Request, api: ApiCalls, pages: Rendering, q: Annotated[str, Query(max_length=300)] = ""
 ) -> Response:
     """Return what the characters may mean, by kind, as options of the palette."""
-    word = q.strip()
-    found = await _found(api, word) if word else []
-    groups = [(kind, list(ones)) for kind, ones in groupby(found, key=lambda one: one.kind)]
-    return pages.page(request, "palette_finds.html", word=word, groups=groups)
+    term = q.strip()
+    results = await _found(api, term) if term else []
+    groups = [(kind, list(ones)) for kind, ones in groupby(results, key=lambda find: find.kind)]
+    return pages.page(request, "palette_finds.html", word=term, groups=groups)
 
 
-async def _found(api: Api, word: str) -> list[Find]:
-    if _UUID.fullmatch(word):
-        return await _of_id(api, word)
+async def _found(api: Api, term: str) -> list[Find]:
+    if _UUID.fullmatch(term):
+        return await _of_id(api, term)
     rules, sessions, events = await together(
         api.get("/v1/rules"), api.get("/v1/sessions", limit=SESSIONS), api.get("/v1/events", limit=RECENT)
     )
-    lower = word.lower()
+    lower = term.lower()
     return [
         *finds.of_rules(rules["items"], lower),
         *finds.of_users(sessions["items"], lower),
@@ -57,9 +57,9 @@ async def _found(api: Api, word: str) -> list[Find]:
     ]
 
 
-async def _of_id(api: Api, word: str) -> list[Find]:
+async def _of_id(api: Api, identifier: str) -> list[Find]:
     memory, dispatch, event = await together(
-        api.find(at("memories", word)), api.find(at("dispatches", word)), api.find(at("events", word))
+        api.find(at("memories", identifier)), api.find(at("dispatches", identifier)), api.find(at("events", identifier))
     )
     made = ((memory, finds.of_memory), (dispatch, finds.of_dispatch), (event, finds.of_event))
-    return [find(one) for one, find in made if one]
+    return [find(entity) for entity, find in made if entity]

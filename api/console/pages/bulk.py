@@ -29,8 +29,8 @@ After = Annotated[int, Query(ge=0)]
 async def get_jobs(
     request: Request, api: ApiCalls, pages: Rendering, after: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
-    found = await api.get(JOBS, after=after, limit=50)
-    return pages.page(request, "bulk_jobs.html", jobs=found["items"], following=found["next"])
+    listing = await api.get(JOBS, after=after, limit=50)
+    return pages.page(request, "bulk_jobs.html", jobs=listing["items"], following=listing["next"])
 
 
 @page("/bulk", method="POST")
@@ -83,15 +83,15 @@ async def post_cancel(api: ApiCalls, job_id: str) -> Response:
 
 async def _shown(api: Api, job_id: str, outcome: str, after: int) -> dict[str, Any]:
     """Return a job with a page of its rows, and the memories of these that are still there."""
-    place = at("memories", "bulk", "jobs", job_id)
-    job, rows = await together(api.get(place), api.get(f"{place}/rows", outcome=outcome, after=after, limit=ROWS))
+    path = at("memories", "bulk", "jobs", job_id)
+    job, rows = await together(api.get(path), api.get(f"{path}/rows", outcome=outcome, after=after, limit=ROWS))
     ids = [row["memory_id"] for row in rows["items"]]
-    found = (await api.post("/v1/memories/fetch", {"ids": ids}))["items"] if ids else []
+    memories = (await api.post("/v1/memories/fetch", {"ids": ids}))["items"] if ids else []
     return {
         "job": job,
         "rows": rows["items"],
         "following": rows["next"],
-        "memories": {one["id"]: one for one in found},
+        "memories": {memory["id"]: memory for memory in memories},
         "outcome": outcome,
         "after": after,
         "outcomes": OUTCOMES,

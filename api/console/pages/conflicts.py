@@ -17,8 +17,8 @@ LISTED: Final = 20
 
 @page("/work/conflicts")
 async def get_conflicts(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
-    shared, (found,) = await with_shared(api, api.get("/v1/conflicts", limit=LISTED, after=after))
-    return pages.page(request, "conflicts.html", **shared, conflicts=found["items"], following=found["next"])
+    shared, (listing,) = await with_shared(api, api.get("/v1/conflicts", limit=LISTED, after=after))
+    return pages.page(request, "conflicts.html", **shared, conflicts=listing["items"], following=listing["next"])
 
 
 @page("/work/conflicts/{memory_id}", method="POST")

@@ -28,28 +28,28 @@ async def get_context(
     then: Text = "",
     max_tokens: Annotated[int, Query(ge=64, le=200_000)] = TOKENS,
 ) -> Response:
-    found: dict[str, Any] | None = None
+    context: dict[str, Any] | None = None
     before: dict[str, Any] | None = None
     if user_id or group_id:
-        asked = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "query": query}
-        body = {name: value for name, value in asked.items() if value} | {"max_tokens": max_tokens}
-        found = await api.post("/v1/context", body)
+        fields = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "query": query}
+        body = {name: value for name, value in fields.items() if value} | {"max_tokens": max_tokens}
+        context = await api.post("/v1/context", body)
         if then:  # After the first, which leaves a selection that the second begins with again.
-            before, found = found, await api.post("/v1/context", body | {"query": then})
+            before, context = context, await api.post("/v1/context", body | {"query": then})
     return pages.page(
         request,
         "context.html",
-        found=found,
+        found=context,
         max_tokens=max_tokens,
-        begins=_cached(found),
-        shared=prefix.shared(before["sections"], found["sections"]) if before and found else None,
-        same_prefix=bool(before and found and before["prefix_hash"] == found["prefix_hash"]),
+        begins=_cached(context),
+        shared=prefix.shared(before["sections"], context["sections"]) if before and context else None,
+        same_prefix=bool(before and context and before["prefix_hash"] == context["prefix_hash"]),
     )
 
 
-def _cached(found: dict[str, Any] | None) -> int:
+def _cached(context: dict[str, Any] | None) -> int:
     """Return the tokens of the sections before the conversation, which the next prompt can begin with again."""
-    if found is None:
+    if context is None:
         return 0
     before = ("recent", "since", "focus")
-    return sum(one["tokens"] for one in found["sections"] if one["name"] not in before)
+    return sum(section["tokens"] for section in context["sections"] if section["name"] not in before)

@@ -53,7 +53,7 @@ async def get_costs(
         since=costs["from"] if datetime.fromisoformat(costs["from"]) > since else None,
         counted=COUNTED[by],
         times=[f"{day}T00:00:00+00:00" for day in days["days"]],
-        items=[{"key": one["key"], "numbers": _numbers(one, priced=priced)} for one in days["series"]],
+        items=[{"key": row["key"], "numbers": _numbers(row, priced=priced)} for row in days["series"]],
         rest=_numbers(days["rest"], priced=priced),
         priced=priced,
         today=today,

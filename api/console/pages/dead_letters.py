@@ -21,18 +21,18 @@ SECONDS: Final = 20.0
 
 @page("/work/dead")
 async def get_dead(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
-    shared, (found,) = await with_shared(api, api.get("/v1/dispatches/groups", limit=GROUPS, after=after))
-    groups = sorted(found["items"], key=lambda group: group["last_at"] or "", reverse=True)
-    return pages.page(request, "dead_letters.html", **shared, groups=groups, following=found["next"])
+    shared, (listing,) = await with_shared(api, api.get("/v1/dispatches/groups", limit=GROUPS, after=after))
+    groups = sorted(listing["items"], key=lambda group: group["last_at"] or "", reverse=True)
+    return pages.page(request, "dead_letters.html", **shared, groups=groups, following=listing["next"])
 
 
 @page("/work/dead/retry", method="POST")
 async def post_retry_group(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Retry all letters of a group that were given up before now, page by page."""
-    wanted = {"fingerprint": form.get("fingerprint", ""), "to": datetime.now(UTC).isoformat()}
+    criteria = {"fingerprint": form.get("fingerprint", ""), "to": datetime.now(UTC).isoformat()}
     began, replayed = time.monotonic(), 0
     while True:
-        answer = await api.post("/v1/dispatches/replay", {"filter": wanted, "limit": 1_000})
+        answer = await api.post("/v1/dispatches/replay", {"filter": criteria, "limit": 1_000})
         replayed += answer["replayed"]
         if answer["matched"] <= answer["replayed"] or not answer["replayed"]:
             break
@@ -60,7 +60,7 @@ async def post_discard_group(request: Request, api: ApiCalls, pages: Rendering, 
 
 @page("/work/dead/{fingerprint}")
 async def get_group(request: Request, api: ApiCalls, pages: Rendering, fingerprint: str, after: After = "") -> Response:
-    shared, (found,) = await with_shared(
+    shared, (listing,) = await with_shared(
         api, api.get("/v1/dispatches", status="dead", fingerprint=fingerprint, after=after, limit=LISTED)
     )
-    return pages.page(request, "dead_group.html", **shared, letters=found["items"], following=found["next"])
+    return pages.page(request, "dead_group.html", **shared, letters=listing["items"], following=listing["next"])

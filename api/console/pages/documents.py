@@ -18,14 +18,14 @@ Text = Annotated[str, Query(max_length=300)]
 async def get_documents(
     request: Request, api: ApiCalls, pages: Rendering, user_id: Text = "", group_id: Text = "", after: Text = ""
 ) -> Response:
-    found = await api.get("/v1/documents", user_id=user_id, group_id=group_id, after=after, limit=50)
-    return pages.page(request, "documents.html", documents=found["items"], following=found["next"])
+    listing = await api.get("/v1/documents", user_id=user_id, group_id=group_id, after=after, limit=50)
+    return pages.page(request, "documents.html", documents=listing["items"], following=listing["next"])
 
 
 @page("/documents/{document_id}")
 async def get_document(request: Request, api: ApiCalls, pages: Rendering, document_id: UUID) -> Response:
-    found = await api.get(at("documents", str(document_id)), passages="true")
-    return pages.page(request, "document.html", document=found)
+    document = await api.get(at("documents", str(document_id)), passages="true")
+    return pages.page(request, "document.html", document=document)
 
 
 @page("/documents/{document_id}/erase", method="POST")

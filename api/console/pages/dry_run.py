@@ -27,19 +27,19 @@ async def get_try(request: Request, pages: Rendering) -> Response:
 @page("/try", method="POST")
 async def post_try(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     messages = list(messages_of(form.get("text", "")))
-    asked = {name: form[name] for name in ("group_id", "extractor") if form.get(name)}
-    body = {"user_id": form.get("user_id", ""), "messages": messages, **asked}
-    found = await api.post("/v1/extraction/preview", body)
-    return pages.page(request, "tried.html", found=found, messages=messages)
+    options = {name: form[name] for name in ("group_id", "extractor") if form.get(name)}
+    body = {"user_id": form.get("user_id", ""), "messages": messages, **options}
+    preview = await api.post("/v1/extraction/preview", body)
+    return pages.page(request, "tried.html", found=preview, messages=messages)
 
 
 def messages_of(text: str) -> Iterator[Json]:
     """Yield a message for each line; `assistant: …` names its role, another name before a colon its speaker."""
     for line in filter(None, map(str.strip, text.splitlines())):
-        said = _SAID.fullmatch(line)
-        if said is None:
+        match = _SAID.fullmatch(line)
+        if match is None:
             yield {"role": "user", "content": line}
-        elif role := ROLES.get(said["who"].lower()):
-            yield {"role": role, "content": said["text"]}
+        elif role := ROLES.get(match["who"].lower()):
+            yield {"role": role, "content": match["text"]}
         else:
-            yield {"role": "user", "speaker": said["who"], "content": said["text"]}
+            yield {"role": "user", "speaker": match["who"], "content": match["text"]}

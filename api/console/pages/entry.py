@@ -86,14 +86,14 @@ async def get_static(name: str) -> Response:
 @page("/go")
 async def get_go(api: ApiCalls, q: Annotated[str, Query(max_length=300)] = "") -> Response:
     """Go to the memory, event or dispatch of an id, else search for the words."""
-    word = q.strip()
-    if _UUID.fullmatch(word):
+    text = q.strip()
+    if _UUID.fullmatch(text):
         for resource, area in (("memories", "memories"), ("dispatches", "work")):
-            if await api.find(at(resource, word)):
-                return RedirectResponse(f"/console/{area}/{word}", status_code=303)
-    if word and " " not in word and await api.find(at("events", word)):
-        return RedirectResponse(f"/console/events/{quote(word, safe='')}", status_code=303)
-    return RedirectResponse(f"/console/search?query={quote(word)}", status_code=303)
+            if await api.find(at(resource, text)):
+                return RedirectResponse(f"/console/{area}/{text}", status_code=303)
+    if text and " " not in text and await api.find(at("events", text)):
+        return RedirectResponse(f"/console/events/{quote(text, safe='')}", status_code=303)
+    return RedirectResponse(f"/console/search?query={quote(text)}", status_code=303)
 
 
 def _inside(path: str) -> str:

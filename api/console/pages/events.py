@@ -29,14 +29,14 @@ async def get_events(
     user_id: Text = "",
     after: Text = "",
 ) -> Response:
-    found = await api.get("/v1/events", type=type, session_id=session_id, user_id=user_id, after=after, limit=50)
-    return pages.page(request, "events.html", events=found["items"], following=found["next"])
+    listing = await api.get("/v1/events", type=type, session_id=session_id, user_id=user_id, after=after, limit=50)
+    return pages.page(request, "events.html", events=listing["items"], following=listing["next"])
 
 
 @page("/events/{event_id:path}")
 async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id: str) -> Response:
-    place = at("events", event_id)
-    trace, chain = await together(api.get(f"{place}/trace"), api.get(f"{place}/chain"))
+    path = at("events", event_id)
+    trace, chain = await together(api.get(f"{path}/trace"), api.get(f"{path}/chain"))
     return pages.page(
         request,
         "event.html",
@@ -49,17 +49,17 @@ async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id:
 
 
 def _by_dispatch(changes: Sequence[Json]) -> dict[str, list[Json]]:
-    found: defaultdict[str, list[Json]] = defaultdict(list)
+    by_dispatch: defaultdict[str, list[Json]] = defaultdict(list)
     for change in changes:
-        found[change["dispatch_id"]].append(change)
-    return found
+        by_dispatch[change["dispatch_id"]].append(change)
+    return by_dispatch
 
 
 def _below(items: Sequence[Json], event_id: str) -> list[Json]:
     """Return the events that followed directly from one, each with those below it."""
     causes: defaultdict[str, list[Json]] = defaultdict(list)
-    for one in items:
-        causes[one["causation_id"]].append(one)
-    for one in items:
-        one["below"] = causes[one["id"]]
+    for event in items:
+        causes[event["causation_id"]].append(event)
+    for event in items:
+        event["below"] = causes[event["id"]]
     return causes[event_id]

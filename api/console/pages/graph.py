@@ -23,9 +23,9 @@ async def get_graph(
     user_id: Text = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 80,
 ) -> Response:
-    found = (
+    graph = (
         await api.get("/v1/memories/graph", user_id=user_id, limit=limit, include_archived="true") if user_id else None
     )
     return pages.page(
-        request, "graph.html", graph=partial(laid_out, found) if found else None, more=bool(found and found["more"])
+        request, "graph.html", graph=partial(laid_out, graph) if graph else None, more=bool(graph and graph["more"])
     )

@@ -20,15 +20,15 @@ UPLOADED = Bounds(body=lambda _settings: imports.LARGEST, counted="pages")
 
 @page("/imports")
 async def get_imports(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
-    found = await api.get("/v1/imports", after=after, limit=50)
-    return pages.page(request, "imports.html", jobs=found["items"], following=found["next"])
+    listing = await api.get("/v1/imports", after=after, limit=50)
+    return pages.page(request, "imports.html", jobs=listing["items"], following=listing["next"])
 
 
 @page("/imports/jobs")
 async def get_jobs(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
     """Show the imports again, as long as one is under way."""
-    found = await api.get("/v1/imports", after=after, limit=50)
-    return pages.page(request, "import_jobs.html", jobs=found["items"])
+    listing = await api.get("/v1/imports", after=after, limit=50)
+    return pages.page(request, "import_jobs.html", jobs=listing["items"])
 
 
 @page("/imports/cancel", method="POST")
@@ -44,5 +44,5 @@ async def post_import(
 ) -> Response:
     """Report what a file holds, or import it."""
     query: dict[str, Any] = {"user_id": user_id, "dry_run": str(dry_run).lower()}
-    found = await api.send("/v1/import", raw, **query)
-    return pages.page(request, "import_report.html", found=found, dry_run=dry_run)
+    report = await api.send("/v1/import", raw, **query)
+    return pages.page(request, "import_report.html", found=report, dry_run=dry_run)

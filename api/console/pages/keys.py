@@ -17,16 +17,16 @@ Text = Annotated[str, Query(max_length=300)]
 
 @page("/keys")
 async def get_keys(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
-    found = await api.get("/v1/keys", after=after)
-    return pages.page(request, "keys.html", keys=found["items"], following=found["next"], scopes=SCOPES)
+    listing = await api.get("/v1/keys", after=after)
+    return pages.page(request, "keys.html", keys=listing["items"], following=listing["next"], scopes=SCOPES)
 
 
 @page("/keys", method="POST")
 async def post_key(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
     name = form.get("name", [""])[0].strip()
     labels = form.get("labels", [""])[0].replace(",", " ").split()
-    asked = {"scopes": form.get("scope", []), "name": name or None} | ({"labels": labels} if labels else {})
-    created = await api.post("/v1/keys", asked)
+    body = {"scopes": form.get("scope", []), "name": name or None} | ({"labels": labels} if labels else {})
+    created = await api.post("/v1/keys", body)
     return pages.page(request, "key_created.html", created=created)
 
 

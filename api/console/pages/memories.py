@@ -54,7 +54,7 @@ async def get_memories(
     order: Text = "",
     after: Text = "",
 ) -> Response:
-    found = await api.get(
+    listing = await api.get(
         "/v1/memories",
         user_id=user_id, group_id=group_id, q=q, category=category, status=status, trust=trust, order=order,
         after=after, limit=50,
@@ -63,8 +63,8 @@ async def get_memories(
     return pages.page(
         request,
         "memories.html",
-        memories=found["items"],
-        following=found["next"],
+        memories=listing["items"],
+        following=listing["next"],
         choices=choices,
         actions=ACTIONS,
         filters=FILTER,
@@ -73,15 +73,15 @@ async def get_memories(
 
 @page("/memories/{memory_id}")
 async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: Opener, memory_id: str) -> Response:
-    place = at("memories", memory_id)
+    path = at("memories", memory_id)
     memory, why, history, relations, lineage = await together(
-        api.get(place),
-        api.get(f"{place}/why"),
-        api.get(f"{place}/history"),
-        api.get(f"{place}/relations"),
-        api.get(f"{place}/lineage"),
+        api.get(path),
+        api.get(f"{path}/why"),
+        api.get(f"{path}/history"),
+        api.get(f"{path}/relations"),
+        api.get(f"{path}/lineage"),
     )
-    related = [one for one in relations["items"] if one["relation"] not in OF_LINEAGE]
+    related = [relation for relation in relations["items"] if relation["relation"] not in OF_LINEAGE]
     return pages.page(
         request,
         "memory.html",
@@ -152,11 +152,11 @@ def _back(memory_id: str) -> Response:
 
 async def _contents(api: Api, memory_id: str, related: Sequence[Json]) -> dict[str, str]:
     """Return the words of the memories at the other ends of relations."""
-    ends = {end for one in related for end in (one["from_id"], one["to_id"])} - {memory_id}
+    ends = {end for relation in related for end in (relation["from_id"], relation["to_id"])} - {memory_id}
     if not ends:
         return {}
-    found = await api.post("/v1/memories/fetch", {"ids": sorted(ends)[:FETCHED]})
-    return {one["id"]: one["content"] for one in found["items"]}
+    fetched = await api.post("/v1/memories/fetch", {"ids": sorted(ends)[:FETCHED]})
+    return {memory["id"]: memory["content"] for memory in fetched["items"]}
 
 
 def _with_differences(versions: Sequence[Json]) -> list[Json]:

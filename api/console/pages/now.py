@@ -86,8 +86,8 @@ async def get_lanes(request: Request, api: ApiCalls, pages: Rendering, span: Spa
 async def _activity(api: Api, span: Span) -> Json:
     now = datetime.now(UTC)
     since = (now - SPANS[span]).isoformat()
-    found: Json = await api.get("/v1/rules/activity", **{"from": since, "to": now.isoformat(), "buckets": BUCKETS})
-    return found
+    activity: Json = await api.get("/v1/rules/activity", **{"from": since, "to": now.isoformat(), "buckets": BUCKETS})
+    return activity
 
 
 @router.get("/live")
@@ -127,8 +127,8 @@ async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer, reques
 def _event_of(frame: bytes) -> Json | None:
     for line in frame.split(b"\n"):
         if line.startswith(b"data: "):
-            found = json.loads(line[6:])
-            return found if "event_type" in found else None
+            event = json.loads(line[6:])
+            return event if "event_type" in event else None
     return None
 
 

@@ -51,10 +51,10 @@ async def get_people(
 ) -> Response:
     """List users, groups or sessions, who was active last first; what is looked for by its id, by id."""
     if kind == "session":
-        found = await api.get("/v1/sessions", user_id=q, after=after, limit=50)
+        listing = await api.get("/v1/sessions", user_id=q, after=after, limit=50)
     else:
-        found = await api.get(at(f"{kind}s"), prefix=q, after=after, limit=50)
-    return pages.page(request, "people.html", kind=kind, kinds=LISTS, items=found["items"], following=found["next"])
+        listing = await api.get(at(f"{kind}s"), prefix=q, after=after, limit=50)
+    return pages.page(request, "people.html", kind=kind, kinds=LISTS, items=listing["items"], following=listing["next"])
 
 
 @page("/people/{name:path}/erasure")
@@ -122,13 +122,13 @@ def _place(kind: Kind, name: str) -> str:
 async def _owner(
     request: Request, api: Api, pages: Rendering, kind: Kind, name: str, true_then: int, known_then: int
 ) -> Response:
-    whose, place = {f"{kind}_id": name}, at(f"{kind}s", name)
+    whose, path = {f"{kind}_id": name}, at(f"{kind}s", name)
     activity, profile, sessions, oldest, members = await together(
-        api.find(f"{place}/activity"),
-        api.find(f"{place}/profile"),
+        api.find(f"{path}/activity"),
+        api.find(f"{path}/profile"),
         api.get("/v1/sessions", limit=SESSIONS, **whose),
         _oldest(api, whose),
-        _members(api, kind, place),
+        _members(api, kind, path),
     )
     looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
     return pages.page(
@@ -148,18 +148,18 @@ async def _owner(
     )
 
 
-async def _members(api: Api, kind: Kind, place: str) -> Json | None:
-    return await api.find(f"{place}/members") if kind == "group" else None
+async def _members(api: Api, kind: Kind, path: str) -> Json | None:
+    return await api.find(f"{path}/members") if kind == "group" else None
 
 
 async def _oldest(api: Api, whose: Json) -> Json:
-    found: Json = await api.get("/v1/memories", order="oldest", include_archived="true", limit=1, **whose)
-    return found
+    listing: Json = await api.get("/v1/memories", order="oldest", include_archived="true", limit=1, **whose)
+    return listing
 
 
 async def _as_of(api: Api, whose: Json, looked: Lookback) -> list[Json]:
-    found = await api.get("/v1/memories", as_of=looked.as_of, known_at=looked.known_at, limit=MEMORIES, **whose)
-    memories: list[Json] = found["items"]
+    listing = await api.get("/v1/memories", as_of=looked.as_of, known_at=looked.known_at, limit=MEMORIES, **whose)
+    memories: list[Json] = listing["items"]
     return memories
 
 
@@ -198,14 +198,14 @@ async def get_session(
             limit=AROUND if around else 100,
         ),
     )
-    found = messages["items"]
+    items = messages["items"]
     return pages.page(
         request,
         "session.html",
         session=session,
-        messages=found,
+        messages=items,
         following=messages["next"],
-        begins_later=bool(found) and found[0]["position"] > 1,
+        begins_later=bool(items) and items[0]["position"] > 1,
         around=around,
         raw=raw,
         may_reveal=opener.may("raw"),

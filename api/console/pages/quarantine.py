@@ -17,11 +17,11 @@ LISTED: Final = 100
 
 @page("/work/quarantine")
 async def get_quarantine(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
-    shared, (found,) = await with_shared(api, api.get("/v1/quarantine", limit=LISTED, after=after))
+    shared, (listing,) = await with_shared(api, api.get("/v1/quarantine", limit=LISTED, after=after))
     causes: dict[str, list[Json]] = {}
-    for one in found["items"]:
-        causes.setdefault(one["cause"], []).append(one)
-    return pages.page(request, "quarantine.html", **shared, causes=causes, following=found["next"])
+    for entry in listing["items"]:
+        causes.setdefault(entry["cause"], []).append(entry)
+    return pages.page(request, "quarantine.html", **shared, causes=causes, following=listing["next"])
 
 
 @page("/work/quarantine", method="POST")

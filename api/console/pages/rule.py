@@ -34,10 +34,10 @@ COUNTED: Final = 5_000
 async def get_rule(
     request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "", before: int | None = None
 ) -> Response:
-    place = at("rules", name)
+    path = at("rules", name)
     rule, history, sample = await together(
-        api.get(place),
-        api.get(f"{place}/versions", limit=VERSIONS, after=before),
+        api.get(path),
+        api.get(f"{path}/versions", limit=VERSIONS, after=before),
         drafts.sample(api, event),
     )
     tested = await drafts.test(api, name, sample) if sample else None
@@ -61,10 +61,10 @@ async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: 
     """Show what a rule decided over the last days, as a part of its page."""
     until = datetime.now(UTC)
     span = {"from": (until - SPAN).isoformat(), "to": until.isoformat()}
-    found = await api.get("/v1/rules/activity", rule=name, buckets=SPAN // STEP, **span)
-    begins = datetime.fromisoformat(found["from"])
-    lane = next(iter(found["items"]), None)
-    times = [(begins + step * STEP).isoformat() for step in range(found["buckets"])]
+    activity = await api.get("/v1/rules/activity", rule=name, buckets=SPAN // STEP, **span)
+    begins = datetime.fromisoformat(activity["from"])
+    lane = next(iter(activity["items"]), None)
+    times = [(begins + step * STEP).isoformat() for step in range(activity["buckets"])]
     return pages.page(request, "rule_activity.html", lane=lane, times=times)
 
 
@@ -100,8 +100,8 @@ async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: For
 @page("/rules/{name}/rollback/{version}")
 async def get_rollback(request: Request, api: ApiCalls, pages: Rendering, name: str, version: int) -> Response:
     """Show what going back to a version would change, before it is done."""
-    place = at("rules", name)
-    rule, history = await together(api.get(place), api.get(f"{place}/versions", limit=1, after=version + 1))
+    path = at("rules", name)
+    rule, history = await together(api.get(path), api.get(f"{path}/versions", limit=1, after=version + 1))
     earlier = history["items"][0]
     labels = f"v{rule['version']}", f"v{earlier['version']}"
     rows = partial(_difference, rule["rule"], earlier["rule"], *labels)
@@ -118,6 +118,6 @@ def _difference(current: Json, earlier: Json, *labels: str) -> list[DiffRow]:
 
 @page("/rules/{name}/rollback", method="POST")
 async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
-    asked = {"version": int(form["version"]), "comment": form.get("comment") or None}
-    await api.post(f"{at('rules', name)}/rollback", asked)
+    body = {"version": int(form["version"]), "comment": form.get("comment") or None}
+    await api.post(f"{at('rules', name)}/rollback", body)
     return Response(status_code=204, headers={"HX-Refresh": "true"})

@@ -40,14 +40,14 @@ async def get_beside(
     chosen = other or next(iter(others), "")
     until = datetime.now(UTC)
     between = {"from": (until - SPANS[span]).isoformat(), "to": until.isoformat()}
-    found = await api.get(f"{at('rules', name, 'beside', chosen)}", **between) if chosen else None
+    comparison = await api.get(f"{at('rules', name, 'beside', chosen)}", **between) if chosen else None
     return pages.page(
         request,
         "rule_beside.html",
         name=name,
         others=others,
         chosen=chosen,
-        found=found,
+        found=comparison,
         spans=list(SPANS),
         span=span,
         replaces=rule_names.original_of(name) in others,
@@ -56,8 +56,8 @@ async def get_beside(
 
 async def _others(api: Api, rule: Json) -> list[str]:
     state = "live" if rule["rule"].get("action_mode") == "shadow" else "shadow"
-    found = await api.get("/v1/rules", state=state, limit=OFFERED)
-    return rule_names.counterparts_first(rule["name"], (one["name"] for one in found["items"]))
+    listing = await api.get("/v1/rules", state=state, limit=OFFERED)
+    return rule_names.counterparts_first(rule["name"], (counterpart["name"] for counterpart in listing["items"]))
 
 
 @page("/rules/{name}/shadow", method="POST")
@@ -80,7 +80,7 @@ async def post_promote(request: Request, api: ApiCalls, pages: Rendering, name: 
         return pages.notice(request, "shadow.impossible", bad=True)
     shadow, live = await together(api.get(at("rules", name)), api.get(at("rules", original)))
     mode = live["rule"].get("action_mode", "auto")
-    said = f"from {name} v{shadow['version']}"
-    await api.put(at("rules", original), {**shadow["rule"], "name": original, "action_mode": mode}, comment=said)
-    await api.delete(at("rules", name), comment=said)
+    comment = f"from {name} v{shadow['version']}"
+    await api.put(at("rules", original), {**shadow["rule"], "name": original, "action_mode": mode}, comment=comment)
+    await api.delete(at("rules", name), comment=comment)
     return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(original, safe='')}"})

@@ -44,15 +44,15 @@ async def post_backtest(request: Request, api: ApiCalls, pages: Rendering, form:
 def _days(result: Json) -> list[date]:
     """Return the days of a backtest from the first on which a version fires to the last."""
     both = [*result["by_day"], *(result["compared"] or {"by_day": []})["by_day"]]
-    found = sorted({date.fromisoformat(one["day"]) for one in both})
-    if not found:
+    days = sorted({date.fromisoformat(row["day"]) for row in both})
+    if not days:
         return []
-    first = max(found[0], found[-1] - timedelta(days=DAYS))
-    return [first + timedelta(days=number) for number in range((found[-1] - first).days + 1)]
+    first = max(days[0], days[-1] - timedelta(days=DAYS))
+    return [first + timedelta(days=number) for number in range((days[-1] - first).days + 1)]
 
 
 def _by_day(of: Json, days: list[date]) -> list[int]:
-    numbers = {one["day"]: one["fired"] for one in of.get("by_day", ())}
+    numbers = {row["day"]: row["fired"] for row in of.get("by_day", ())}
     return [numbers.get(day.isoformat(), 0) for day in days]
 
 

@@ -39,9 +39,9 @@ async def get_rules(
     state: Literal["", "live", "shadow", "paused"] = "",
     after: Text = "",
 ) -> Response:
-    found = await api.get("/v1/rules", q=q, state=state, after=after, limit=SHOWN)
-    rows = await _rows(api, found["items"])
-    return pages.page(request, "rules.html", rows=rows, following=found["next"])
+    listing = await api.get("/v1/rules", q=q, state=state, after=after, limit=SHOWN)
+    rows = await _rows(api, listing["items"])
+    return pages.page(request, "rules.html", rows=rows, following=listing["next"])
 
 
 @page("/rules/{name}/pause", method="POST")
@@ -66,7 +66,7 @@ async def _rows(api: Api, rules: Sequence[Json]) -> list[Json]:
         api.get("/v1/costs", by="rule", limit=SPENT, most=COUNTED, **span),
     )
     lanes = {lane["rule"]: lane for lane in activity["items"]}
-    spent = {one["key"]: one for one in costs["items"]}
+    spent = {cost["key"]: cost for cost in costs["items"]}
     return [
         {
             **rule,

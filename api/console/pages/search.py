@@ -38,20 +38,20 @@ async def get_search(
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
     raw: bool = False,
 ) -> Response:
-    found: dict[str, Any] | None = None
-    words: dict[str, str] = {}
+    answer: dict[str, Any] | None = None
+    contents: dict[str, str] = {}
     if query.strip() and (user_id or group_id):
-        asked = {"query": query, "user_id": user_id, "group_id": group_id, "method": method}
-        body = {name: value for name, value in asked.items() if value} | {"limit": limit, "explain": True}
-        found = await api.post("/v1/search", body | ({"raw": True} if raw else {}))
-        words = await _words(api, found)
-    best = max((one["score"] for one in found["results"]), default=1.0) if found else 1.0
+        fields = {"query": query, "user_id": user_id, "group_id": group_id, "method": method}
+        body = {name: value for name, value in fields.items() if value} | {"limit": limit, "explain": True}
+        answer = await api.post("/v1/search", body | ({"raw": True} if raw else {}))
+        contents = await _words(api, answer)
+    best = max((result["score"] for result in answer["results"]), default=1.0) if answer else 1.0
     return pages.page(
         request,
         "search.html",
-        found=found,
-        sums=[scores.of_result(one, best) for one in found["results"]] if found else [],
-        words=words,
+        found=answer,
+        sums=[scores.of_result(result, best) for result in answer["results"]] if answer else [],
+        words=contents,
         methods=METHODS,
         asked=ASKED,
         limit=limit,
@@ -84,23 +84,23 @@ async def post_why(request: Request, api: ApiCalls, pages: Rendering, form: Form
     )
 
 
-async def _words(api: Api, found: Json) -> dict[str, str]:
+async def _words(api: Api, answer: Json) -> dict[str, str]:
     """Return the words of the memories in the lists of the arms, by id."""
-    known = {one["id"]: one["content"] for one in found["results"] if one["type"] == "memory"}
-    hits = [hit for hits in found["explain"]["arms"].values() for hit in hits if hit["type"] == "memory"]
-    missing = sorted({hit["id"] for hit in hits} - known.keys())[:FETCHED]
+    contents = {result["id"]: result["content"] for result in answer["results"] if result["type"] == "memory"}
+    hits = [hit for hits in answer["explain"]["arms"].values() for hit in hits if hit["type"] == "memory"]
+    missing = sorted({hit["id"] for hit in hits} - contents.keys())[:FETCHED]
     if missing:
         more = await api.post("/v1/memories/fetch", {"ids": missing})
-        known |= {one["id"]: one["content"] for one in more["items"]}
-    return known
+        contents |= {memory["id"]: memory["content"] for memory in more["items"]}
+    return contents
 
 
 async def _of_text(api: Api, given: Json, text: str) -> list[Json]:
     """Return the memories of the user, or group, that contain a text."""
     owner = {name: given.get(name) for name in ("user_id", "group_id")}
-    found = await api.get("/v1/memories", **owner, q=text[:200], include_archived="true", limit=SIMILAR)
-    items: list[Json] = found["items"]
-    exact = [one for one in items if one["content"] == text]
+    listing = await api.get("/v1/memories", **owner, q=text[:200], include_archived="true", limit=SIMILAR)
+    items: list[Json] = listing["items"]
+    exact = [memory for memory in items if memory["content"] == text]
     return exact or items
 
 

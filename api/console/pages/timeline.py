@@ -32,9 +32,9 @@ async def get_timeline(
 ) -> Response:
     now = datetime.now(UTC)
     seen = window(span, until, now)
-    found = None
+    timeline = None
     if user_id or group_id:
-        found = await api.get(
+        timeline = await api.get(
             "/v1/memories/timeline",
             user_id=user_id,
             group_id=group_id,
@@ -46,8 +46,8 @@ async def get_timeline(
     return pages.page(
         request,
         "timeline.html",
-        found=found,
-        drawing=partial(laid_out, found, seen, now) if found and found["items"] else None,
+        found=timeline,
+        drawing=partial(laid_out, timeline, seen, now) if timeline and timeline["items"] else None,
         categories=CATEGORIES,
         spans=SPANS,
         span=span if span in SPANS else "",

@@ -25,7 +25,7 @@ async def get_badge(request: Request, api: ApiCalls, pages: Rendering) -> Respon
     """Return the number beside the area in the navigation."""
     needs = (await api.get("/v1/now"))["needs_person"]
     counts = [needs[name] for name in ("approvals", "dead", "disputed", "quarantined")]
-    number = {"count": sum(one["count"] for one in counts), "more": any(one["more"] for one in counts)}
+    number = {"count": sum(need["count"] for need in counts), "more": any(need["more"] for need in counts)}
     return pages.page(request, "badge.html", number=number)
 
 
@@ -51,10 +51,10 @@ async def get_approvals(
     shared, (held,) = await with_shared(
         api, api.get("/v1/dispatches", hold="approval", status="held", limit=LISTED, after=after, rule=rule)
     )
-    effects = await together(*(api.find(f"{at('dispatches', one['id'])}/effect") for one in held["items"]))
+    effects = await together(*(api.find(f"{at('dispatches', dispatch['id'])}/effect") for dispatch in held["items"]))
     rules: dict[str, list[Json]] = {}
-    for one, effect in zip(held["items"], effects, strict=True):
-        rules.setdefault(one["rule"] or "", []).append(one | {"effect": effect})
+    for dispatch, effect in zip(held["items"], effects, strict=True):
+        rules.setdefault(dispatch["rule"] or "", []).append(dispatch | {"effect": effect})
     return pages.page(request, "approvals.html", **shared, rules=rules, following=held["next"])
 
 
@@ -62,7 +62,7 @@ async def get_approvals(
 async def post_approvals(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Decide about all that one rule asks for."""
     waiting = await api.get("/v1/dispatches", hold="approval", status="held", rule=form.get("rule", ""), limit=200)
-    ids = [one["id"] for one in waiting["items"]]
+    ids = [dispatch["id"] for dispatch in waiting["items"]]
     body: Json = {"verdict": form.get("verdict", ""), "ids": ids, "comment": form.get("comment") or None}
     if str(len(ids)) != form.get("confirm"):
         return pages.notice(request, "work.changed", bad=True)
@@ -113,7 +113,10 @@ async def post_check(request: Request, api: ApiCalls, pages: Rendering, form: Fo
         except ApiProblem as refusal:
             if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
                 raise
-            problems = [one | {"pointer": one["pointer"].removeprefix("/params")} for one in refusal.problem["errors"]]
+            problems = [
+                problem | {"pointer": problem["pointer"].removeprefix("/params")}
+                for problem in refusal.problem["errors"]
+            ]
     return pages.page(request, "params_report.html", problems=problems, fault=fault)
 
 
@@ -138,10 +141,10 @@ async def post_action(
     return refresh()
 
 
-def _read(words: str) -> tuple[Any, str | None]:
+def _read(text: str) -> tuple[Any, str | None]:
     """Return the JSON object of a text, or why it is none."""
     try:
-        found = json.loads(words)
+        params = json.loads(text)
     except ValueError as error:
         return None, str(error)
-    return (found, None) if isinstance(found, dict) else (None, "It must be an object: {…}")
+    return (params, None) if isinstance(params, dict) else (None, "It must be an object: {…}")
