@@ -169,8 +169,8 @@ def _add_step(tree: Tree, step: Json) -> None:
     )
     for call in step["model_calls"]:
         tokens = f"{call['input_tokens']} + {call['output_tokens']} tokens"
-        request = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
-        branch.add(f"{request}, {tokens}: {escape(short(call['outcome']))}")
+        description = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
+        branch.add(f"{description}, {tokens}: {escape(short(call['outcome']))}")
 
 
 def _author(step: Json) -> str:
