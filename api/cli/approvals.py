@@ -70,10 +70,10 @@ def show(dispatch_id: Id, as_json: AsJson = False) -> None:
     Example: imprint approvals show 1d5743a6
     """
     item = finish_if_json(as_json, ids.read("dispatch", dispatch_id, "/v1/dispatches/{id}"))
-    shown = ("id", "rule", "status", "hold", "created_at", "expires_at")
-    pairs = [(name, item[name]) for name in shown if item[name] is not None]
+    columns = ("id", "rule", "status", "hold", "created_at", "expires_at")
+    pairs = [(name, item[name]) for name in columns if item[name] is not None]
     because = f"{item['event_type']} {item['event_id']}"
-    deciders = ", ".join(one["name"] or one["id"] for one in item.get("may_decide", ()))
+    deciders = ", ".join(decider["name"] or decider["id"] for decider in item.get("may_decide", ()))
     with open_client() as client:
         would = _effect(client, item, 1_000)
     tables.fields([*pairs, ("because of", because), ("would", would), ("may decide", deciders or "nobody")])
@@ -83,43 +83,43 @@ def _row(item: dict[str, Any], would: str) -> list[str]:
     return [ids.short(item["id"]), item["rule"], moment(item["expires_at"])[:16], would]
 
 
-def _effect(client: Client, item: dict[str, Any], words: int = WORDS) -> str:
+def _effect(client: Client, item: dict[str, Any], limit: int = WORDS) -> str:
     """Describe what the action changes, where the service can tell; else the action."""
     if item["action_type"] != "run_agent":
-        return _doing(item, words)
+        return _doing(item, limit)
     answer = client.get(f"/v1/dispatches/{item['id']}/effect")
     kind, effect = answer["kind"], answer["effect"]
     if kind == "feedback" and "after" in effect:
         changes = (
             f"{name}: {_word(effect['before'][name])} → {_word(value)}" for name, value in effect["after"].items()
         )
-        return short(f"{effect['verdict']} {ids.short(effect['memory_id'])}: {'; '.join(changes)}", words)
+        return short(f"{effect['verdict']} {ids.short(effect['memory_id'])}: {'; '.join(changes)}", limit)
     if kind == "feedback":
-        return short(f"fail: {effect['refused']}", words)
+        return short(f"fail: {effect['refused']}", limit)
     if kind == "forgetting":
         extent = f"{effect['messages']} messages and {effect['memories']} memories"
         return f"forget {extent} (scope {effect['scope']}), asked for in session {effect['session_id']}"
-    return _doing(item, words)
+    return _doing(item, limit)
 
 
-def _decide(dispatch_id: str, word: str, comment: str | None) -> Any:
+def _decide(dispatch_id: str, decision: str, comment: str | None) -> Any:
     with open_client() as client:
-        path = f"/v1/dispatches/{ids.resolve(client, 'dispatch', dispatch_id)}/{word}"
+        path = f"/v1/dispatches/{ids.resolve(client, 'dispatch', dispatch_id)}/{decision}"
         return client.post(path, {"comment": comment})
 
 
-def _doing(item: dict[str, Any], words: int = WORDS) -> str:
+def _doing(item: dict[str, Any], limit: int = WORDS) -> str:
     """Describe the action in a few words: agent and parameters."""
     kind, given = item["action_type"], item["params"]
     if kind == "notify":
-        return short(f"notify {given['channel']}: {given['template']}", words)
+        return short(f"notify {given['channel']}: {given['template']}", limit)
     if kind == "webhook":
-        return short(f"post to {given['url']}", words)
+        return short(f"post to {given['url']}", limit)
     if kind == "celery":
-        return short(f"send {given['task']} to {given['queue']} {_plain(given['kwargs'])}", words)
+        return short(f"send {given['task']} to {given['queue']} {_plain(given['kwargs'])}", limit)
     if kind == "emit":
-        return short(f"emit {given['event_type']} {_plain(given['payload'])}", words)
-    return short(f"run {item['target']} {_plain(given)}", words)
+        return short(f"emit {given['event_type']} {_plain(given['payload'])}", limit)
+    return short(f"run {item['target']} {_plain(given)}", limit)
 
 
 def _word(value: object) -> str:

@@ -46,8 +46,8 @@ def restore(client: Client, path: Path, user: str, timeout: float) -> Json:
     """
     with path.open("rb") as file, publish.progress_bar() as bar:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        asked = {"user_id": user, "size": path.stat().st_size, "sha256": digest}
-        job: Json = client.post("/v1/imports", asked)
+        request = {"user_id": user, "size": path.stat().st_size, "sha256": digest}
+        job: Json = client.post("/v1/imports", request)
         task = bar.add_task("uploading", total=len(job["missing"]))
         for number in job["missing"]:
             _put(client, job, number, file)
@@ -78,10 +78,10 @@ def _put(client: Client, job: Json, number: int, file: IO[bytes]) -> None:
 
 def _unrestored(job: Json) -> Unrestored:
     if job["status"] in OPEN:
-        said = f"is still {job['status']}; `GET /v1/imports/{job['id']}` says how far it is. Are the workers running?"
-        return Unrestored(f"Import {job['id']} {said}")
-    problems = [Problem(**one) for one in job["error"] or ()]
-    said = "\n".join(f"  {one.pointer or '/'}: {one.detail}" for one in problems)
+        state = f"is still {job['status']}; `GET /v1/imports/{job['id']}` says how far it is. Are the workers running?"
+        return Unrestored(f"Import {job['id']} {state}")
+    problems = [Problem(**problem) for problem in job["error"] or ()]
+    details = "\n".join(f"  {problem.pointer or '/'}: {problem.detail}" for problem in problems)
     begun = sum(job["report"].get("restored", {}).values())
     stays = f" {begun} lines had been restored and stay." if begun else " Nothing was changed."
-    return Unrestored(f"Import {job['id']} {job['status']}.{stays}\n{said}".rstrip())
+    return Unrestored(f"Import {job['id']} {job['status']}.{stays}\n{details}".rstrip())

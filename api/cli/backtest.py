@@ -46,8 +46,8 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
 
     Example: imprint rules backtest draft.json --from 2026-11-01
     """
-    asked = {"from": period_end(since, "--from"), "to": period_end(until, "--to")}
-    body: Json = {name: value for name, value in asked.items() if value is not None} | {"limit_samples": samples}
+    period = {"from": period_end(since, "--from"), "to": period_end(until, "--to")}
+    body: Json = {name: value for name, value in period.items() if value is not None} | {"limit_samples": samples}
     with open_client() as client:
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
     if as_json:
@@ -63,8 +63,8 @@ def period_end(value: str | None, option: str) -> str | None:
     try:
         return datetime.fromisoformat(value).astimezone().isoformat()
     except ValueError:
-        said = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
-        raise typer.BadParameter(said, param_hint=option) from None
+        message = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
+        raise typer.BadParameter(message, param_hint=option) from None
 
 
 def _draft(client: Client, given: str) -> Any:
@@ -93,8 +93,10 @@ def _result(client: Client, body: Json, *, quiet: bool) -> Json:
                 return result
             if "problem" in line:
                 raise Refused(f"{line['problem']['title']}: {line['problem']['detail']}")
-            told = line["progress"]
-            bar.update(task, completed=told["events"], total=told["of"], description=f"{told['fired']:,} acts")
+            progress = line["progress"]
+            bar.update(
+                task, completed=progress["events"], total=progress["of"], description=f"{progress['fired']:,} acts"
+            )
     raise Refused("The server stopped before the result; its log says why.")
 
 
@@ -134,12 +136,12 @@ def _show_bars(by_day: Sequence[Json]) -> None:
 def _bars(days: dict[date, int]) -> dict[str, int]:
     """Return a bar for every day of the period, or for every month if there are too many days."""
     first, last = min(days), max(days)
-    known = Counter(days)
+    counts = Counter(days)
     if (last - first).days < DAYS:
-        return {day.isoformat(): known[day] for day in _days(first, last)}
+        return {day.isoformat(): counts[day] for day in _days(first, last)}
     months: Counter[str] = Counter()
     for day in _days(first, last):
-        months[f"{day:%Y-%m}"] += known[day]
+        months[f"{day:%Y-%m}"] += counts[day]
     return dict(months)
 
 
@@ -177,27 +179,29 @@ def show_cost(estimate: Json) -> None:
 
 
 def _figures(of: Json) -> str:
-    known = [
+    figures = [
         f"{timedelta(seconds=round(of['seconds']))} of work" if of["seconds"] is not None else "time unknown",
         f"{of['tokens']:,.0f} tokens" if of["tokens"] is not None else "tokens unknown",
         f"cost {of['cost']:,.2f}" if of["cost"] is not None else "cost unknown",
     ]
-    return ", ".join(known)
+    return ", ".join(figures)
 
 
 def _show_samples(samples: Sequence[Json]) -> None:
     if not samples:
         return
     _say("\nFirst and last")
-    for one in samples:
-        doing = "; ".join(json.dumps(action, ensure_ascii=False) for action in one["actions"])
-        events = one["events"][-1] + (f" and {len(one['events']) - 1} before" if len(one["events"]) > 1 else "")
-        _say(f"  {moment(one['at'])} {escape(one['key'])} [dim]{escape(events)}[/]")
+    for sample in samples:
+        doing = "; ".join(json.dumps(action, ensure_ascii=False) for action in sample["actions"])
+        events = sample["events"][-1] + (
+            f" and {len(sample['events']) - 1} before" if len(sample["events"]) > 1 else ""
+        )
+        _say(f"  {moment(sample['at'])} {escape(sample['key'])} [dim]{escape(events)}[/]")
         _say(f"    {escape(short(doing, 200))}")
 
 
-def _many(count: int, word: str, words: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else words or f'{word}s'}"
+def _many(count: int, singular: str, plural: str | None = None) -> str:
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def _say(line: str) -> None:

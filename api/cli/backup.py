@@ -32,8 +32,8 @@ def backup(place: To, as_json: AsJson = False) -> None:
     with err.status("Copying …"):
         copied = backups.write(settings.home, place)
     finish_if_json(as_json, {"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
-    said = f"{place}: database ({copied.database_bytes:,} bytes), {', '.join(copied.keys) or 'no keys'}."
-    out.print(escape(said), soft_wrap=True, highlight=False)
+    summary = f"{place}: database ({copied.database_bytes:,} bytes), {', '.join(copied.keys) or 'no keys'}."
+    out.print(escape(summary), soft_wrap=True, highlight=False)
     if settings.receipt_key is not None:
         err.print("IMPRINT_RECEIPT_KEY is set; keep it with the backup, it is not in it.", highlight=False)
 

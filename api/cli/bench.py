@@ -39,9 +39,9 @@ def bench(parts: Parts = None, seconds: Seconds = 3, as_json: AsJson = False) ->
 
     Example: imprint bench accept search --seconds 5
     """
-    settings, wanted = Settings(), _parts(parts or bench_parts.PARTS)
+    settings, chosen = Settings(), _parts(parts or bench_parts.PARTS)
     with bench_tenant.opened(settings) as key, closing(Client(ClientSettings(), key=key)) as client:
-        stored, figures = _measure(client, wanted, seconds)
+        stored, figures = _measure(client, chosen, seconds)
     if as_json:
         items = [{"part": f.part, "figure": f.name, "value": f.value, "unit": f.unit} for f in figures]
         show_json({"items": items, "next": None, "messages": stored, "cores": os.cpu_count(), "url": client.url})
@@ -52,11 +52,11 @@ def bench(parts: Parts = None, seconds: Seconds = 3, as_json: AsJson = False) ->
 
 def _parts(given: Sequence[str]) -> list[Part]:
     """Return the named parts in the order of the table. BadParameter: there is no such part."""
-    known = {one: one for one in bench_parts.PARTS}
-    unknown = [one for one in given if one not in known]
+    parts = {part: part for part in bench_parts.PARTS}
+    unknown = [name for name in given if name not in parts]
     if unknown:
-        raise typer.BadParameter(f"There is no part {unknown[0]!r}; parts are {', '.join(known)}.")
-    return list(dict.fromkeys(known[one] for one in bench_parts.PARTS if one in given))
+        raise typer.BadParameter(f"There is no part {unknown[0]!r}; parts are {', '.join(parts)}.")
+    return list(dict.fromkeys(parts[part] for part in bench_parts.PARTS if part in given))
 
 
 def _measure(client: Client, parts: Sequence[Part], seconds: float) -> tuple[int, list[Figure]]:

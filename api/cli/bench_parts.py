@@ -89,8 +89,8 @@ def _context(client: Client, seconds: float) -> list[Figure]:
     questions = _questions()
 
     def build() -> None:
-        asked = {"user_id": USER, "session_id": "past", "query": next(questions), "max_tokens": 2_000}
-        client.post("/v1/context", asked)
+        request = {"user_id": USER, "session_id": "past", "query": next(questions), "max_tokens": 2_000}
+        client.post("/v1/context", request)
 
     return _latency("context", _timed(build, seconds))
 
@@ -99,8 +99,8 @@ def _hook(client: Client, seconds: float) -> list[Figure]:
     questions = _questions()
 
     def prompt() -> None:
-        asked = {"session_id": "hook", "hook_event_name": "UserPromptSubmit", "prompt": next(questions)}
-        client.post_text("/v1/hooks/claude-code", asked, user_id=USER, project="")
+        request = {"session_id": "hook", "hook_event_name": "UserPromptSubmit", "prompt": next(questions)}
+        client.post_text("/v1/hooks/claude-code", request, user_id=USER, project="")
 
     return _latency("hook", _timed(prompt, seconds, pause=PROMPTS_SECONDS))
 
@@ -152,18 +152,18 @@ def _patiently(work: Callable[[], object]) -> None:
 
 def _latency(part: Part, took: Sequence[float], name: str = "") -> list[Figure]:
     """Return median and 95th percentile in milliseconds, and of how many calls."""
-    said = f"{name}, " if name else ""
+    prefix = f"{name}, " if name else ""
     p95 = statistics.quantiles(took, n=20)[-1] if len(took) > 1 else took[0]
     return [
-        Figure(part, f"{said}p50 of {len(took)}", statistics.median(took) * 1000, "ms"),
-        Figure(part, f"{said}p95 of {len(took)}", p95 * 1000, "ms"),
+        Figure(part, f"{prefix}p50 of {len(took)}", statistics.median(took) * 1000, "ms"),
+        Figure(part, f"{prefix}p95 of {len(took)}", p95 * 1000, "ms"),
     ]
 
 
 def _wait_until_found(client: Client, number: int) -> None:
-    wanted = f"note{number}"
+    query = f"note{number}"
     end = time.monotonic() + 30
-    while not any(wanted in one["content"] for one in _find(client, wanted)):
+    while not any(query in memory["content"] for memory in _find(client, query)):
         if time.monotonic() > end:
             raise Refused(f"A message was not found within 30 s: see `imprint doctor` and the logs of {client.url}.")
 

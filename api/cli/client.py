@@ -174,9 +174,9 @@ class Client:
         return answer
 
     def _silent(self, error: httpx.TransportError) -> Refused:
-        wanted = " IMPRINT_URL begins with http:// or https://." if isinstance(error, httpx.UnsupportedProtocol) else ""
-        said = f"No answer from {self.url} ({error}).{wanted}"
-        return Refused(f"{said} Start it with `imprint up`, or set IMPRINT_URL.")
+        hint = " IMPRINT_URL begins with http:// or https://." if isinstance(error, httpx.UnsupportedProtocol) else ""
+        message = f"No answer from {self.url} ({error}).{hint}"
+        return Refused(f"{message} Start it with `imprint up`, or set IMPRINT_URL.")
 
 
 def _present(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,10 +280,10 @@ def _refusal(answer: httpx.Response) -> Refused:
     try:
         problem = answer.json()
         problems = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
-        said = str(problem["detail"])
-        said = "The request is invalid:" if problems else failures.in_commands(said, path, missing=missing)
+        message = str(problem["detail"])
+        message = "The request is invalid:" if problems else failures.in_commands(message, path, missing=missing)
     except (ValueError, KeyError, TypeError):
-        said = f"{answer.url} answered {answer.status_code} {short(answer.text, 200)}".rstrip()
-        said = f"{said}. Is it Imprint? Check IMPRINT_URL; `imprint doctor` looks at the service."
-        return Refused(said, None, retry_after_s, answer.status_code)
-    return Refused(said, problems, retry_after_s, answer.status_code)
+        message = f"{answer.url} answered {answer.status_code} {short(answer.text, 200)}".rstrip()
+        message = f"{message}. Is it Imprint? Check IMPRINT_URL; `imprint doctor` looks at the service."
+        return Refused(message, None, retry_after_s, answer.status_code)
+    return Refused(message, problems, retry_after_s, answer.status_code)

@@ -83,8 +83,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         out.print(f"imprint {deferred.load('importlib.metadata:version')(DISTRIBUTION)}", highlight=False)
         raise typer.Exit
 
@@ -121,14 +121,16 @@ def main() -> None:
 
 def _report(error: Exception, *, as_program: bool) -> None:
     """Say what went wrong and what to do. The error itself: its place is asked for."""
-    said = failures.sentence(error)
-    if said is None:
+    message = failures.sentence(error)
+    if message is None:
         raise error
     if not as_program:
-        err.print(f"[red]Error:[/] {escape(said)}", soft_wrap=True, highlight=False)
+        err.print(f"[red]Error:[/] {escape(message)}", soft_wrap=True, highlight=False)
         return
-    faults = [{"pointer": one.pointer, "detail": one.detail} for one in getattr(error, "problems", None) or []]
-    _write_error(getattr(error, "title", said) if faults else said, faults)
+    faults = [
+        {"pointer": problem.pointer, "detail": problem.detail} for problem in getattr(error, "problems", None) or []
+    ]
+    _write_error(getattr(error, "title", message) if faults else message, faults)
 
 
 def _write_error(detail: str, faults: list[dict[str, str]]) -> None:

@@ -20,8 +20,8 @@ def add(tree: Tree, node: Json) -> None:
         for child in node["nodes"]:
             add(branch, child)
         return
-    wanted = f" {_value(node['expected'])}" if "expected" in node and "items" not in node else ""
-    branch = tree.add(f"{mark} {escape(node['field'])} {escape(node['op'])}{wanted} [dim]is {_actual(node)}[/]")
+    expected = f" {_value(node['expected'])}" if "expected" in node and "items" not in node else ""
+    branch = tree.add(f"{mark} {escape(node['field'])} {escape(node['op'])}{expected} [dim]is {_actual(node)}[/]")
     for item in node.get("items", ()):
         add(branch, item)
 

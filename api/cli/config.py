@@ -30,9 +30,9 @@ def check(as_json: AsJson = False) -> None:
     if as_json:
         show_json({"well": not errors, "errors": errors, "warnings": warnings})
     else:
-        for word, colour, sentences in (("Error", "red", errors), ("Warning", "yellow", warnings)):
+        for label, colour, sentences in (("Error", "red", errors), ("Warning", "yellow", warnings)):
             for sentence in sentences:
-                out.print(f"[{colour}]{word}:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
+                out.print(f"[{colour}]{label}:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
         if not errors and not warnings:
             out.print("The settings are right.")
     if errors:
@@ -53,8 +53,8 @@ def show(as_json: AsJson = False) -> None:
     for item in items:
         source = item["source"]
         mark = "dim" if source == "default" else "bold"
-        said = "–" if item["value"] is None else str(item["value"])
-        out.print(f"[{mark}]{item['name']}[/] = {escape(said)} [dim]{source}[/]", soft_wrap=True, highlight=False)
+        text = "–" if item["value"] is None else str(item["value"])
+        out.print(f"[{mark}]{item['name']}[/] = {escape(text)} [dim]{source}[/]", soft_wrap=True, highlight=False)
 
 
 def faults() -> tuple[list[str], list[str]]:
@@ -88,7 +88,7 @@ def _value(settings: Settings, name: str) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list):
-        return [str(one) for one in value]
+        return [str(entry) for entry in value]
     return settings_faults.URL_LOGIN.sub(
         f"{settings_faults.MASK}@", os.fspath(value) if isinstance(value, os.PathLike) else str(value)
     )

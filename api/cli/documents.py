@@ -67,8 +67,8 @@ def add(
         _say(
             f"{answer['fate']:<9} [bold]{ids.short(answer['id'])}[/] {escape(answer['title'])} [dim]{_about(answer)}[/]"
         )
-        for one in answer["apart"]:
-            err.print(f"  passage {one['passage']} is not shown: {escape(one['reason'])}")
+        for passage in answer["apart"]:
+            err.print(f"  passage {passage['passage']} is not shown: {escape(passage['reason'])}")
 
 
 @commands.command("list")
@@ -97,10 +97,10 @@ def show(document_id: DocumentId, passages: Passages = False, as_json: AsJson = 
     if not passages:
         write(answer["content"].rstrip("\n") + "\n")
         return
-    for one in answer["passages"]:
-        hidden = "" if one["served"] else " [red]not shown[/]"
-        place = " › ".join(one["headings"])
-        _say(f"[bold]{one['passage']}[/]{hidden} [dim]{escape(place)}[/] {escape(short(one['content']))}")
+    for passage in answer["passages"]:
+        hidden = "" if passage["served"] else " [red]not shown[/]"
+        heading = " › ".join(passage["headings"])
+        _say(f"[bold]{passage['passage']}[/]{hidden} [dim]{escape(heading)}[/] {escape(short(passage['content']))}")
 
 
 @commands.command("delete")

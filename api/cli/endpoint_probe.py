@@ -15,22 +15,22 @@ SECONDS: Final = 5.0
 
 def probe(base_url: str, key: str, setting: str) -> str:
     """Request the models of an OpenAI-compatible endpoint. Misconfigured: it does not answer, or refuses the key."""
-    shown = URL_LOGIN.sub(f"{MASK}@", base_url)
+    address = URL_LOGIN.sub(f"{MASK}@", base_url)
     kept = _is_from_file(setting) and not _is_from_file(_key_of(setting))
     headers = {"Authorization": f"Bearer {key}"} if key and not kept else {}
     try:
         answer = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Misconfigured(
-            f"{shown} does not answer ({error}). Check {setting}, and whether the server is running."
+            f"{address} does not answer ({error}). Check {setting}, and whether the server is running."
         ) from None
     if key and kept and answer.status_code < httpx.codes.INTERNAL_SERVER_ERROR:
-        return f"{shown} answers; the key of the environment is not sent to an address of a file in this folder"
+        return f"{address} answers; the key of the environment is not sent to an address of a file in this folder"
     if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        raise Misconfigured(f"{shown} refuses the key ({answer.status_code}). Check {_key_of(setting)}.")
+        raise Misconfigured(f"{address} refuses the key ({answer.status_code}). Check {_key_of(setting)}.")
     if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-        raise Misconfigured(f"{shown} answers {answer.status_code}. Check its log.")
-    return f"{shown} answers"
+        raise Misconfigured(f"{address} answers {answer.status_code}. Check its log.")
+    return f"{address} answers"
 
 
 def _key_of(setting: str) -> str:

@@ -44,19 +44,19 @@ Last = Annotated[int, typer.Option(min=0, max=PAGE, help="Number of stored event
 
 def last_events(client: Client, types: str, session_id: str | None, user_id: str | None, last: int) -> list[Json]:
     """Return the newest stored events of the wanted types, oldest first."""
-    found: dict[int, Json] = {}
-    named: list[str | None] = [word.strip() for word in types.split(",") if word.strip()]
+    events: dict[int, Json] = {}
+    named: list[str | None] = [name.strip() for name in types.split(",") if name.strip()]
     for event_type in named or [None]:
         page = client.get("/v1/events", type=event_type, limit=last, session_id=session_id, user_id=user_id)
-        found |= {item["seq"]: item for item in page["items"]}
-    return [found[seq] for seq in sorted(found)[-last:]]
+        events |= {item["seq"]: item for item in page["items"]}
+    return [events[seq] for seq in sorted(events)[-last:]]
 
 
-def follow(client: Client, after: str, **wanted: str | None) -> Iterator[Json]:
+def follow(client: Client, after: str, **query: str | None) -> Iterator[Json]:
     """Yield the events after a position as they come; a lost connection is opened again where it ended."""
     while True:
         try:
-            for position, event in client.stream("/v1/stream", after=after, **wanted):
+            for position, event in client.stream("/v1/stream", after=after, **query):
                 after = position
                 if event is not None:
                     yield event
@@ -75,16 +75,16 @@ def tail(
 
     Example: imprint events tail --user ada
     """
-    wanted = {"types": types or None, "session_id": session, "user_id": user}
+    query = {"types": types or None, "session_id": session, "user_id": user}
     show = show_json_line if as_json else _show
     with open_client() as client, suppress(KeyboardInterrupt):
         after = next(client.stream("/v1/stream", follow=False))[0]
         stored = last_events(client, types, session, user, last) if last else []
         for event in stored:
             show(event)
-        shown = {event["seq"] for event in stored}
-        for event in follow(client, after, **wanted):
-            if event["seq"] not in shown:  # It came between the position and the list.
+        displayed = {event["seq"] for event in stored}
+        for event in follow(client, after, **query):
+            if event["seq"] not in displayed:  # It came between the position and the list.
                 show(event)
 
 
@@ -104,10 +104,10 @@ def trace(
 
 
 def _show(event: Json) -> None:
-    told = event["payload"].get("content") or ", ".join(f"{k}={v}" for k, v in event["payload"].items())
+    text = event["payload"].get("content") or ", ".join(f"{k}={v}" for k, v in event["payload"].items())
     kind = f"{'  ' * event['hop']}{event['event_type']}"
     sent = "".join(f" {name}={short(event[name])}" for name in SENT if event[name])
-    tables.rows(COLUMNS, [[f"{event['seq']:>7}", moment(event["time"])[5:], f"{kind} {told}{sent}"]])
+    tables.rows(COLUMNS, [[f"{event['seq']:>7}", moment(event["time"])[5:], f"{kind} {text}{sent}"]])
 
 
 def _tree(answer: Json) -> Tree:
@@ -123,11 +123,11 @@ def _tree(answer: Json) -> Tree:
         tree.add(f"“{escape(short(content, 200))}”")
     _add_rules(tree, answer["rules"])
     _add_consequences(tree, answer)
-    for one in answer["replays"]:
-        told = f"[bold]replay[/] {one['mode']} {one['status']} [dim]{moment(one['created_at'])} {one['id']}[/]"
-        branch = tree.add(told)
-        _add_rules(branch, one["rules"])
-        _add_consequences(branch, one)
+    for item in answer["replays"]:
+        label = f"[bold]replay[/] {item['mode']} {item['status']} [dim]{moment(item['created_at'])} {item['id']}[/]"
+        branch = tree.add(label)
+        _add_rules(branch, item["rules"])
+        _add_consequences(branch, item)
     return tree
 
 
@@ -138,8 +138,8 @@ def _add_consequences(tree: Tree, answer: Json) -> None:
         line = f"[green]{change['change']}[/] {escape(change['content'])} [dim]{escape(change['reason'] or '')}[/]"
         changes.add(f"{line} [dim]{ids.short(change['memory_id'])}[/]")
     followed = tree.add(f"followed by ({len(answer['followed_by'])})")
-    for one in answer["followed_by"]:
-        followed.add(f"[cyan]{one['event_type']}[/] {escape(_subject(one))} [dim]{one['seq']}[/]")
+    for event in answer["followed_by"]:
+        followed.add(f"[cyan]{event['event_type']}[/] {escape(_subject(event))} [dim]{event['seq']}[/]")
 
 
 def _add_rules(tree: Tree, rules: list[Json]) -> None:
@@ -154,13 +154,16 @@ def _add_rules(tree: Tree, rules: list[Json]) -> None:
 
 def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:
     branch = tree.add(f"dispatches ({len(dispatches)})")
-    for one in dispatches:
-        colour = {"done": "green", "dead": "red"}.get(one["status"], "yellow")
-        result = ", ".join(f"{name} {n}" for name, n in (one["result"] or {}).items() if n not in ({}, [], "", None))
-        said = one["error"] if one["error"] and one["status"] != "done" else result
-        asked = f"{one['target']} [{colour}]{one['status']}[/] attempt {one['attempt']}"
+    for dispatch in dispatches:
+        colour = {"done": "green", "dead": "red"}.get(dispatch["status"], "yellow")
+        result = ", ".join(
+            f"{name} {n}" for name, n in (dispatch["result"] or {}).items() if n not in ({}, [], "", None)
+        )
+        outcome = dispatch["error"] if dispatch["error"] and dispatch["status"] != "done" else result
+        line = f"{dispatch['target']} [{colour}]{dispatch['status']}[/] attempt {dispatch['attempt']}"
         branch.add(
-            f"{asked} {escape(said or '')} [dim]{escape(one['rule'] or 'the service itself')} {ids.short(one['id'])}[/]"
+            f"{line} {escape(outcome or '')} "
+            f"[dim]{escape(dispatch['rule'] or 'the service itself')} {ids.short(dispatch['id'])}[/]"
         )
 
 

@@ -48,7 +48,7 @@ def sentence(error: Exception) -> str | None:
         return f"The database refuses: {first} Check IMPRINT_DATABASE_URL; `imprint doctor` says whether it answers."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}. Check the path, and whether you may read and write there."
-    said = " ".join(str(error).split())[:300]
+    text = " ".join(str(error).split())[:300]
     return (
-        f"Unexpected: {said or 'no reason given'}. `imprint doctor` checks the installation; {DEBUG}=debug shows where."
+        f"Unexpected: {text or 'no reason given'}. `imprint doctor` checks the installation; {DEBUG}=debug shows where."
     )

@@ -22,10 +22,10 @@ class CheckResult:
 
     name: str
     state: State
-    said: str
+    detail: str
 
     def as_json(self) -> Json:
-        return {"name": self.name, "state": self.state, "detail": self.said}
+        return {"name": self.name, "state": self.state, "detail": self.detail}
 
 
 def run_check(name: str, look: Callable[[], str]) -> CheckResult:

@@ -29,8 +29,8 @@ def forgettings(user: User = None, limit: Limit = 50, as_json: AsJson = False) -
     answer = finish_if_json(as_json, read("/v1/forgettings", user_id=user, limit=limit))
     if not answer["items"]:
         err.print("Nothing that was forgotten can be undone.")
-    found = [(item, [moment(item[name])[:16] for name in ("at", "final_at")]) for item in answer["items"]]
-    tables.rows(COLUMNS, ([ids.short(one["id"]), one["user_id"], *times, _extent(one)] for one, times in found))
+    rows = [(item, [moment(item[name])[:16] for name in ("at", "final_at")]) for item in answer["items"]]
+    tables.rows(COLUMNS, ([ids.short(item["id"]), item["user_id"], *times, _extent(item)] for item, times in rows))
 
 
 def unforget(forgetting_id: ForgettingId, as_json: AsJson = False) -> None:

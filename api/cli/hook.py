@@ -62,4 +62,4 @@ def _report(text: str, user: str, agent: str, event: str | None, project: str | 
 def repository(folder: Path) -> Path | None:
     """Return the top folder of the repository that a folder is in; None: it is in none."""
     folder = folder.expanduser().absolute()
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return next((candidate for candidate in (folder, *folder.parents) if (candidate / ".git").exists()), None)

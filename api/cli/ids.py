@@ -58,24 +58,24 @@ def typed(given: str) -> str:
         return str(UUID(text))
     if _END.fullmatch(text) and len(text.replace("-", "")) >= LEAST:
         return text
-    said = "give its last four or more characters, as lists print them (1d5743a6), or all of it."
-    raise typer.BadParameter(f"{given!r} is no id: {said}")
+    advice = "give its last four or more characters, as lists print them (1d5743a6), or all of it."
+    raise typer.BadParameter(f"{given!r} is no id: {advice}")
 
 
 def resolve(client: Client, kind: Kind, given: str) -> str:
     """Return the whole id. UnknownId or AmbiguousId: not exactly one ends like this."""
     if _is_uuid(given):
         return given
-    found = client.get("/v1/ids", type=kind, ends_with=given.replace("-", "")[-SHORT:])["items"]
-    return choose(kind, given, [one["id"] for one in found])
+    matches = client.get("/v1/ids", type=kind, ends_with=given.replace("-", "")[-SHORT:])["items"]
+    return choose(kind, given, [item["id"] for item in matches])
 
 
 def choose(kind: str, given: str, ids: list[str]) -> str:
     """Return the one of these ids that ends with the given characters."""
-    wanted = given.replace("-", "")
-    fits = [one for one in ids if one.replace("-", "").endswith(wanted)]
+    ending = given.replace("-", "")
+    fits = [candidate for candidate in ids if candidate.replace("-", "").endswith(ending)]
     if len(fits) > 1:
-        listed = "\n".join(f"  {one}" for one in fits)
+        listed = "\n".join(f"  {candidate}" for candidate in fits)
         raise AmbiguousId(f"Several ids end with {given!r}; give more characters:\n{listed}")
     if not fits:
         raise UnknownId(f"No {kind} has an id that ends with {given!r}; `{_LISTS[kind]}` prints ids.")
@@ -92,9 +92,9 @@ def event(client: Client, given: str) -> str:
     """Return the id of the event at a place in the log, or the id that was given."""
     if not given.isdigit():
         return given
-    found = client.get("/v1/events", after=int(given) + 1, limit=1)["items"]
-    if found and found[0]["seq"] == int(given):
-        return str(found[0]["id"])
+    events = client.get("/v1/events", after=int(given) + 1, limit=1)["items"]
+    if events and events[0]["seq"] == int(given):
+        return str(events[0]["id"])
     if client.find(f"/v1/events/{quote(given, safe='')}") is not None:
         return given  # A publisher numbered its events.
     raise UnknownId(

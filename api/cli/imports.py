@@ -81,13 +81,13 @@ def import_(
         raise typer.BadParameter(
             "An archive of Imprint keeps the groups in which something was said; leave --group out."
         )
-    found = archives.report(path) if is_archive else Report.of(Reading(path, only, include_forbidden))
+    report = archives.report(path) if is_archive else Report.of(Reading(path, only, include_forbidden))
     if not as_json:
-        _show(found)
+        _show(report)
     if dry_run:
         if as_json:
-            show_json(found.as_json())
-        _end(found)
+            show_json(report.as_json())
+        _end(report)
         return
     if not yes:
         confirming.ask("Import this?", Unconfirmed())
@@ -95,68 +95,68 @@ def import_(
         if is_archive:
             sent = archives.restore(client, path, user, timeout)
         else:
-            sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), found)
+            sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), report)
         pending = (
             publish.wait_until_settled(client, sent["settle_token"], timeout)
             if settle and sent["settle_token"]
             else None
         )
     if as_json:
-        show_json({**found.as_json(), **sent, **({} if pending is None else {"settled": pending == 0})})
+        show_json({**report.as_json(), **sent, **({} if pending is None else {"settled": pending == 0})})
     elif is_archive:
         _show_restored(sent, pending)
     else:
         _show_sent(sent, pending)
-    _end(found)
+    _end(report)
 
 
-def _end(found: Report) -> None:
-    if found.odd:
+def _end(report: Report) -> None:
+    if report.odd:
         raise typer.Exit(PARTLY)
 
 
 def _show_restored(job: Json, pending: int | None) -> None:
-    restored, known = (sum(job["report"][name].values()) for name in ("restored", "known"))
-    there = f", {known} there already" if known else ""
+    restored, duplicates = (sum(job["report"][name].values()) for name in ("restored", "known"))
+    there = f", {duplicates} there already" if duplicates else ""
     out.print(f"{restored} of {job['progress']['lines']} lines restored{there}{_settled(pending)}.", highlight=False)
     for reason, number in job["report"]["left_out"].items():
         err.print(f"[dim]left out: {number} × {escape(reason)}[/]", highlight=False, soft_wrap=True)
 
 
 def _show_sent(sent: Json, pending: int | None) -> None:
-    known = f", {sent['duplicates']} known already" if sent["duplicates"] else ""
-    said = f"{sent['accepted']} events accepted{known}, {sent['documents']} documents{_settled(pending)}."
-    out.print(said, highlight=False)
+    duplicates = f", {sent['duplicates']} known already" if sent["duplicates"] else ""
+    summary = f"{sent['accepted']} events accepted{duplicates}, {sent['documents']} documents{_settled(pending)}."
+    out.print(summary, highlight=False)
 
 
 def _settled(pending: int | None) -> str:
     return "" if pending is None else ", settled" if not pending else f", {pending} still pending"
 
 
-def _send(client: Client, reading: Reading, owner: Owner, found: Report) -> Json:
+def _send(client: Client, reading: Reading, owner: Owner, report: Report) -> Json:
     """Send all records; return the numbers and the last settle token."""
     sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
     status = "failed"
     try:
         with publish.progress_bar() as bar:
-            task = bar.add_task("importing", total=found.messages + found.statements + len(found.conversations))
+            task = bar.add_task("importing", total=report.messages + report.statements + len(report.conversations))
             events = intake.events(_statements(client, reading.records(), owner, sent), owner)
             while batch := list(islice(events, BATCH)):
                 _post(client, batch, sent, bar, task)
         status = "done"
     finally:
-        _record(client, owner, found, sent, status)
+        _record(client, owner, report, sent, status)
     return sent
 
 
-def _record(client: Client, owner: Owner, found: Report, sent: Json, status: str) -> None:
+def _record(client: Client, owner: Owner, report: Report, sent: Json, status: str) -> None:
     """Leave a record for the list of imports; without one nothing else is wrong."""
-    counts = {name: value for name, value in found.as_json().items() if name not in {"formats", "examples", "skipped"}}
-    skipped = {reason[:REASON_CHARACTERS]: number for reason, number in found.skipped.most_common(RECORDED_REASONS)}
-    report = counts | {name: sent[name] for name in ("accepted", "duplicates", "documents")} | {"skipped": skipped}
-    body = {"user_id": owner.user_id, "group_id": owner.group_id, "formats": found.formats[:20], "status": status}
+    counts = {name: value for name, value in report.as_json().items() if name not in {"formats", "examples", "skipped"}}
+    skipped = {reason[:REASON_CHARACTERS]: number for reason, number in report.skipped.most_common(RECORDED_REASONS)}
+    summary = counts | {name: sent[name] for name in ("accepted", "duplicates", "documents")} | {"skipped": skipped}
+    body = {"user_id": owner.user_id, "group_id": owner.group_id, "formats": report.formats[:20], "status": status}
     try:
-        client.post("/v1/imports/records", {**body, "report": report})
+        client.post("/v1/imports/records", {**body, "report": summary})
     except (ImprintError, OSError) as error:
         _say(f"It is not in the list of imports: {error}")
 
@@ -183,20 +183,20 @@ def _post(client: Client, batch: list[Json], sent: Json, bar: Progress, task: An
     bar.advance(task, len(batch))
 
 
-def _show(found: Report) -> None:
-    out.print(f"Formats: {', '.join(found.formats) or 'none'}", highlight=False)
+def _show(report: Report) -> None:
+    out.print(f"Formats: {', '.join(report.formats) or 'none'}", highlight=False)
     out.print(
-        f"{found.talks} conversations with {found.messages} messages, {found.statements} statements, "
-        f"{found.documents} documents",
+        f"{report.talks} conversations with {report.messages} messages, {report.statements} statements, "
+        f"{report.documents} documents",
         highlight=False,
     )
-    if found.first and found.last:
-        out.print(f"From {found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}", highlight=False)
-    for reason, number in found.skipped.most_common(REASONS):
-        where = ", ".join(found.examples[reason])
-        _say(f"left out: {number} × {reason} ({where}{', …' if number > len(found.examples[reason]) else ''})")
-    if len(found.skipped) > REASONS:
-        _say(f"left out for {len(found.skipped) - REASONS} more reasons; --json lists them all")
+    if report.first and report.last:
+        out.print(f"From {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}", highlight=False)
+    for reason, number in report.skipped.most_common(REASONS):
+        where = ", ".join(report.examples[reason])
+        _say(f"left out: {number} × {reason} ({where}{', …' if number > len(report.examples[reason]) else ''})")
+    if len(report.skipped) > REASONS:
+        _say(f"left out for {len(report.skipped) - REASONS} more reasons; --json lists them all")
 
 
 def _say(line: str) -> None:

@@ -49,16 +49,16 @@ def findings(settings: Settings) -> Iterator[CheckResult]:
 
 def _port(settings: Settings) -> CheckResult:
     """Return the HTTP port that a new stack would listen on."""
-    place = f"{settings.http_host}:{settings.http_port}"
+    address = f"{settings.http_host}:{settings.http_port}"
     try:
         free = run_files.is_free(settings.http_host, settings.http_port)
     except OSError as error:
-        said = f"Cannot listen on {place}: {error.strerror or error}. Set IMPRINT_HTTP_HOST and IMPRINT_HTTP_PORT."
-        return CheckResult("port", "fail", said)
+        detail = f"Cannot listen on {address}: {error.strerror or error}. Set IMPRINT_HTTP_HOST and IMPRINT_HTTP_PORT."
+        return CheckResult("port", "fail", detail)
     if not free:
-        said = f"{place} is taken by something else. Stop it, or set IMPRINT_HTTP_PORT to a free one."
-        return CheckResult("port", "warn", said)
-    return CheckResult("port", "ok", f"{place} is free")
+        detail = f"{address} is taken by something else. Stop it, or set IMPRINT_HTTP_PORT to a free one."
+        return CheckResult("port", "warn", detail)
+    return CheckResult("port", "ok", f"{address} is free")
 
 
 def _api() -> CheckResult:
@@ -134,14 +134,14 @@ def _migration(settings: Settings) -> str:
     engine = create_engine(_first_url(settings))
     try:
         with engine.connect() as connection:
-            found, newest = schema_version.version(connection)
+            revision, newest = schema_version.version(connection)
     finally:
         engine.dispose()
-    if found != newest:
+    if revision != newest:
         raise Misconfigured(
-            f"The database is at {found or 'nothing'}, this version needs {newest}. Run `imprint db upgrade`."
+            f"The database is at {revision or 'nothing'}, this version needs {newest}. Run `imprint db upgrade`."
         )
-    return f"at {found}, the newest"
+    return f"at {revision}, the newest"
 
 
 def _check_roles(settings: Settings) -> str:
@@ -179,6 +179,6 @@ def _processes(settings: Settings) -> CheckResult:
     finally:
         database.close()
     if missing:
-        said = f"not at work: {', '.join(missing)}. Start them with `imprint up`; their logs say why they ended."
-        return CheckResult("processes", "fail", said)
+        detail = f"not at work: {', '.join(missing)}. Start them with `imprint up`; their logs say why they ended."
+        return CheckResult("processes", "fail", detail)
     return CheckResult("processes", "ok", f"at work: {', '.join(heartbeat.REQUIRED_PROCESSES)}")

@@ -21,8 +21,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        place = self.table.get(name or "")
-        return name, command if place is None else _command(*place), rest
+        entry = self.table.get(name or "")
+        return name, command if entry is None else _command(*entry), rest
 
 
 def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
@@ -31,8 +31,8 @@ def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
         app.command(name, help=line)(_placeholder)
 
 
-def _command(place: str, line: str) -> Any:
-    loaded = deferred.load_entry(place)
+def _command(entry: str, line: str) -> Any:
+    loaded = deferred.load_entry(entry)
     if isinstance(loaded, typer.Typer):
         return typer.main.get_group(loaded)  # Also where it has one command: `imprint db upgrade`.
     single = typer.Typer(add_completion=False)

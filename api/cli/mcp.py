@@ -72,12 +72,12 @@ def headers(message: Json, negotiated: str) -> dict[str, str]:
     params = params if isinstance(params, dict) else {}
     meta = params.get("_meta")
     version = meta.get(VERSION) if isinstance(meta, dict) else None
-    wanted = {
+    candidates = {
         "MCP-Protocol-Version": version or negotiated,
         "Mcp-Method": message.get("method"),
         "Mcp-Name": _encoded(params.get("name") or params.get("uri")),
     }
-    return {name: str(value) for name, value in wanted.items() if _is_header(value)}
+    return {name: str(value) for name, value in candidates.items() if _is_header(value)}
 
 
 def _encoded(name: Any) -> Any:

@@ -99,9 +99,9 @@ def list_(
     Example: imprint memory list --user ada --category preference
     """
     time = {"from": since, "to": until, "structured": structured, "metadata": metadata, "order": order}
-    wanted = time | {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
-    answer = finish_if_json(as_json, read("/v1/memories", **wanted, category=category, status=status, limit=limit))
-    tables.rows(COLUMNS, ([ids.short(one["id"]), *_about(one)] for one in answer["items"]))
+    query = time | {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
+    answer = finish_if_json(as_json, read("/v1/memories", **query, category=category, status=status, limit=limit))
+    tables.rows(COLUMNS, ([ids.short(memory["id"]), *_about(memory)] for memory in answer["items"]))
     if not answer["items"]:
         err.print("No memory fits.")
     if answer["next"]:
@@ -116,10 +116,12 @@ def show(memory_id: MemoryId, as_json: AsJson = False) -> None:
     """
     memory = finish_if_json(as_json, ids.read("memory", memory_id, "/v1/memories/{id}"))
     out.print(f"[bold]{escape(memory['content'])}[/]", highlight=False)
-    told = [name for name in SHOWN if memory[name] is not None]
+    names = [name for name in SHOWN if memory[name] is not None]
     times = ("_at", "_from", "_to")
-    pairs = [(name, moment(memory[name]) if name.endswith(times) else memory[name]) for name in told]
-    tables.fields([*pairs, *(("source", f"“{one['quote']}” {_place(one)}") for one in memory["sources"])], indent="  ")
+    pairs = [(name, moment(memory[name]) if name.endswith(times) else memory[name]) for name in names]
+    tables.fields(
+        [*pairs, *(("source", f"“{source['quote']}” {_place(source)}") for source in memory["sources"])], indent="  "
+    )
 
 
 @commands.command("history")
@@ -167,8 +169,8 @@ def _add_step(tree: Tree, step: Json) -> None:
     )
     for call in step["model_calls"]:
         tokens = f"{call['input_tokens']} + {call['output_tokens']} tokens"
-        asked = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
-        branch.add(f"{asked}, {tokens}: {escape(short(call['outcome']))}")
+        description = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
+        branch.add(f"{description}, {tokens}: {escape(short(call['outcome']))}")
 
 
 def _author(step: Json) -> str:

@@ -69,7 +69,7 @@ def bulk(
     body: Json = {"action": action, "reason": reason, "evidence": evidence}
     with open_client() as client:
         body |= (
-            {"ids": [ids.resolve(client, "memory", ids.typed(one)) for one in memory_ids]}
+            {"ids": [ids.resolve(client, "memory", ids.typed(memory_id)) for memory_id in memory_ids]}
             if memory_ids
             else {"filter": chosen}
         )
@@ -133,10 +133,12 @@ def _show_preview(client: Client, job: Json) -> None:
         _say(f"[yellow]{escape(warning)}[/]")
     rows = client.get(f"{JOBS}/{job['id']}/rows?limit={SHOWN_ROWS}")["items"]
     fetched = client.post("/v1/memories/fetch", {"ids": [row["memory_id"] for row in rows]})
-    contents = {one["id"]: one["content"] for one in fetched["items"]}
+    contents = {memory["id"]: memory["content"] for memory in fetched["items"]}
     for row in rows:
-        words = contents.get(row["memory_id"], "")
-        _say(f"  {ids.short(row['memory_id'])} {row['outcome']} {escape(words)} [dim]{escape(row['detail'] or '')}[/]")
+        content = contents.get(row["memory_id"], "")
+        _say(
+            f"  {ids.short(row['memory_id'])} {row['outcome']} {escape(content)} [dim]{escape(row['detail'] or '')}[/]"
+        )
     if job["rows"] > len(rows):
         _say(f"  [dim]and {job['rows'] - len(rows):,} more[/]")
 

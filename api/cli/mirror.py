@@ -66,7 +66,7 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     """
     root = _root(Settings())
     with _tenant(tenant) as tx:
-        rows = [row for one in _users(tx, user) for row in _file_states(tx, Mirror(root, tenant, one))]
+        rows = [row for user_id in _users(tx, user) for row in _file_states(tx, Mirror(root, tenant, user_id))]
     if as_json:
         show_items(rows)
         return
@@ -85,9 +85,9 @@ def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     root = _root(Settings())
     with _tenant(tenant) as tx:
         users = _users(tx, user)
-        saves = [save for one in users for save in _saves(tx, Mirror(root, tenant, one))]
+        saves = [save for user_id in users for save in _saves(tx, Mirror(root, tenant, user_id))]
         edited = edit_events.announce(tx, tenant, saves)
-        log.announce(tx, tenant, [_request(one) for one in users])
+        log.announce(tx, tenant, [_request(user_id) for user_id in users])
     if as_json:
         show_json({"users": users, "edited": edited})
     else:
@@ -109,14 +109,14 @@ def _file_states(tx: Tx, mirror: Mirror) -> Iterator[Json]:
     """Return the state of each file of a user."""
     synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
     try:
-        stands, said = sync_state.load(tx, mirror), ""
+        stands, problem = sync_state.load(tx, mirror), ""
     except Later as error:
-        stands, said = None, error.detail
+        stands, problem = None, error.detail
     for file in FILES:
-        place = {"user_id": mirror.user_id, "file": file, "path": str(mirror.path(file))}
+        entry = {"user_id": mirror.user_id, "file": file, "path": str(mirror.path(file))}
         memories = arrangement.memory_count(stands.now[file]) if stands else 0
-        word = _word(stands, file) if stands else said
-        yield {**place, "synced_at": synced.get(file), "memories": memories, "stands": word}
+        state = _word(stands, file) if stands else problem
+        yield {**entry, "synced_at": synced.get(file), "memories": memories, "stands": state}
 
 
 def _word(stands: SyncState, file: str) -> str:

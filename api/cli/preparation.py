@@ -58,10 +58,10 @@ def upgrade(settings: Settings) -> dict[str, list[str]]:
     """Migrate the database, and add new default rules to every tenant; return the added rules by tenant."""
     schema.upgrade(settings, embedding_model.identity(settings))
     with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
-        known = tenants.names(tx)
+        names = tenants.names(tx)
     fresh = dict[str, list[str]]()
     with closing(app_database(settings)) as database:
-        for tenant in sorted({*known, tenants.DEFAULT}):
+        for tenant in sorted({*names, tenants.DEFAULT}):
             with database.tenant(tenant) as tx:
                 tenants.ensure(tx, tenant)
                 fresh[tenant] = store.install_defaults(tx, tenant)

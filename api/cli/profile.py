@@ -35,10 +35,10 @@ def of_user(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
 
 
 def _show(kind: str, name: str, *, fresh: bool, as_json: bool) -> None:
-    found = finish_if_json(as_json, read(f"/v1/{kind}/{quote(name, safe='')}/profile", fresh=fresh))
-    built = f"version {found['version']}, {moment(found['built_at'])}"
+    view = finish_if_json(as_json, read(f"/v1/{kind}/{quote(name, safe='')}/profile", fresh=fresh))
+    built = f"version {view['version']}, {moment(view['built_at'])}"
     out.print(f"[bold]{escape(name)}[/] [dim]{built}[/]", highlight=False)
-    for section, value in found["attributes"].items():
+    for section, value in view["attributes"].items():
         lines = list(_entries(value))
         if lines:
             out.print(f"[cyan]{escape(section)}[/]", highlight=False)

@@ -52,13 +52,15 @@ def show_prompt(
 
     Example: imprint prompts show judge --packaged
     """
-    found = read(f"/v1/tenant/prompts/{name}", version=version)
-    finish_if_json(as_json, found)
-    for one in found["versions"]:
-        kind = "packaged again" if one["is_reset"] else f"{one['share']:.0%} of the sessions"
-        line = f"version {one['version']}, {moment(one['created_at'])}, {one['author']}: {kind} {one['comment']}"
+    prompt = read(f"/v1/tenant/prompts/{name}", version=version)
+    finish_if_json(as_json, prompt)
+    for entry in prompt["versions"]:
+        kind = "packaged again" if entry["is_reset"] else f"{entry['share']:.0%} of the sessions"
+        line = (
+            f"version {entry['version']}, {moment(entry['created_at'])}, {entry['author']}: {kind} {entry['comment']}"
+        )
         err.print(escape(line.rstrip()), highlight=False)
-    text = found["packaged_text"] if packaged or found["text"] is None else found["text"]
+    text = prompt["packaged_text"] if packaged or prompt["text"] is None else prompt["text"]
     out.print(escape(text), highlight=False, soft_wrap=True)
 
 
@@ -74,9 +76,9 @@ def set_prompt(
 
     Example: imprint prompts set judge judge.md --share 0.2
     """
-    asked = {"text": _text(file), "share": share, "comment": comment}
+    body = {"text": _text(file), "share": share, "comment": comment}
     with open_client() as client:
-        answer = client.put(f"/v1/tenant/prompts/{name}", asked)
+        answer = client.put(f"/v1/tenant/prompts/{name}", body)
     if as_json:
         show_json(answer)
     else:
@@ -89,9 +91,9 @@ def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> No
 
     Example: imprint prompts preview judge judge.md
     """
-    asked = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
+    body = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
     with open_client() as client:
-        answer = client.post(f"/v1/tenant/prompts/{name}/preview", asked)
+        answer = client.post(f"/v1/tenant/prompts/{name}/preview", body)
     if as_json:
         show_json(answer)
         return

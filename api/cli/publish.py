@@ -82,8 +82,8 @@ def publish(
         waiting = _pending_dispatches(client) if pending else []
     _report(answer, pending, as_json=as_json)
     if pending:
-        said = f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted."
-        raise Unsettled("\n".join([said, *waiting]))
+        message = f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted."
+        raise Unsettled("\n".join([message, *waiting]))
 
 
 def _event(event_type: str, source: str, event_id: str | None, fields: Json, extra: str | None) -> Json:
@@ -93,8 +93,8 @@ def _event(event_type: str, source: str, event_id: str | None, fields: Json, ext
         payload.setdefault("role", "user")
     missing = [name for name in ("session_id", "user_id") if name not in payload]
     if event_type in SESSION_TYPES and missing:
-        wanted = " and ".join(f"--{name.removesuffix('_id')}" for name in missing)
-        raise typer.BadParameter(f"{event_type} needs {wanted}.")
+        options = " and ".join(f"--{name.removesuffix('_id')}" for name in missing)
+        raise typer.BadParameter(f"{event_type} needs {options}.")
     subject = {"subject": f"session:{payload['session_id']}"} if "session_id" in payload else {}
     named = {"id": event_id} if event_id else {}
     return {**named, "event_type": event_type, "source": source, **subject, "payload": payload}
@@ -102,12 +102,12 @@ def _event(event_type: str, source: str, event_id: str | None, fields: Json, ext
 
 def _object(text: str | None) -> Json:
     try:
-        found = json.loads(text or "{}")
+        value = json.loads(text or "{}")
     except ValueError as error:
         raise typer.BadParameter(f"--payload is not JSON: {error}.") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise typer.BadParameter("--payload must be a JSON object.")
-    return found
+    return value
 
 
 def _read(path: Path) -> list[Any]:
@@ -122,10 +122,10 @@ def _read(path: Path) -> list[Any]:
     except UnicodeDecodeError as error:
         raise NotEvents(f"{name} is not UTF-8 at byte {error.start}.") from None
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         return list(_lines(text, name))
-    return found if isinstance(found, list) else [found]
+    return value if isinstance(value, list) else [value]
 
 
 def _lines(text: str, name: str) -> Iterator[Any]:
@@ -161,8 +161,8 @@ def post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
         except Refused as refused:
             if refused.retry_after_s is None:
                 problems = [Problem(_shift(p.pointer, start), p.detail) for p in refused.problems]
-                said = f" (the {before} events before are accepted; with ids they count once if sent again)"
-                raise Refused(refused.title + (said if before else ""), problems) from None
+                note = f" (the {before} events before are accepted; with ids they count once if sent again)"
+                raise Refused(refused.title + (note if before else ""), problems) from None
             wait_politely(refused)
 
 
@@ -185,11 +185,11 @@ def wait_until_settled(client: Client, token: str, timeout: float) -> int:
 
 def _pending_dispatches(client: Client) -> list[str]:
     """Return the dispatches that have not ended, each with what it waits for; none: events wait for the router."""
-    found = [
+    lines = [
         _why(item) for status in WAITING for item in client.get("/v1/dispatches", status=status, limit=NAMED)["items"]
     ]
     undecided = "  The router has not decided on all events; `imprint doctor` says whether it is at work."
-    return [f"  {line}" for line in found[:NAMED]] or [undecided]
+    return [f"  {line}" for line in lines[:NAMED]] or [undecided]
 
 
 def _why(item: Json) -> str:
@@ -199,8 +199,8 @@ def _why(item: Json) -> str:
 
 
 def progress_bar() -> Progress:
-    words = TextColumn("{task.description}")
-    columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    description = TextColumn("{task.description}")
+    columns = (SpinnerColumn(), description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=err, transient=True)
 
 

@@ -72,12 +72,12 @@ def rebuild(
         elif drop is not None:
             _tell(client.delete(f"/v1/rebuilds/{ids.resolve(client, 'rebuild', drop)}"), as_json=as_json)
         else:
-            asked = {"user_id": user, "as_of": _moment(as_of), "extractor": extractor, "embedding": embedding}
-            _make(client, {**asked, "rules": _documents(rules)}, yes=yes, as_json=as_json)
+            request = {"user_id": user, "as_of": _moment(as_of), "extractor": extractor, "embedding": embedding}
+            _make(client, {**request, "rules": _documents(rules)}, yes=yes, as_json=as_json)
 
 
-def _make(client: Client, asked: Json, *, yes: bool, as_json: bool) -> None:
-    made = client.post("/v1/rebuilds", {name: value for name, value in asked.items() if value is not None})
+def _make(client: Client, request: Json, *, yes: bool, as_json: bool) -> None:
+    made = client.post("/v1/rebuilds", {name: value for name, value in request.items() if value is not None})
     while made["status"] == "running":
         time.sleep(POLL_SECONDS)
         _require_alive(client, made["id"])
@@ -117,27 +117,27 @@ def _moment(value: str | None) -> str | None:
     try:
         return datetime.fromisoformat(value).astimezone().isoformat()
     except ValueError:
-        said = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
-        raise typer.BadParameter(said, param_hint="--as-of") from None
+        message = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
+        raise typer.BadParameter(message, param_hint="--as-of") from None
 
 
 def _show(made: Json) -> None:
-    found = made["difference"]
-    for word, sign, kind in (("added", "+", "green"), ("gone", "-", "red")):
-        for item in found[word][:SHOWN]:
+    difference = made["difference"]
+    for change, sign, kind in (("added", "+", "green"), ("gone", "-", "red")):
+        for item in difference[change][:SHOWN]:
             out.print(f"[{kind}]{sign} {escape(item['content'])}[/]", highlight=False)
-    for item in found["changed"][:SHOWN]:
-        words = f"[yellow]~ {escape(item['from'])} → {escape(item['to'])}[/]"
-        out.print(words, highlight=False)
-    numbers = ", ".join(f"{len(found[word])} {word}" for word in ("added", "gone", "changed"))
-    out.print(f"{numbers}, {found['same']} the same, {found['kept']} left alone.", highlight=False)
+    for item in difference["changed"][:SHOWN]:
+        line = f"[yellow]~ {escape(item['from'])} → {escape(item['to'])}[/]"
+        out.print(line, highlight=False)
+    numbers = ", ".join(f"{len(difference[change])} {change}" for change in ("added", "gone", "changed"))
+    out.print(f"{numbers}, {difference['same']} the same, {difference['kept']} left alone.", highlight=False)
     out.print(f"Nothing has changed yet. imprint memory rebuild --apply {ids.short(made['id'])}", highlight=False)
 
 
 def _show_list(answer: Json, *, as_json: bool) -> None:
     items = finish_if_json(as_json, answer)["items"]
-    found = ([ids.short(one["id"]), one["user_id"], one["status"], moment(one["created_at"])] for one in items)
-    tables.rows(COLUMNS, found)
+    rows = ([ids.short(item["id"]), item["user_id"], item["status"], moment(item["created_at"])] for item in items)
+    tables.rows(COLUMNS, rows)
     if not items:
         err.print("There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
 

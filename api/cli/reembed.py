@@ -53,22 +53,22 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None, as_jso
         return
     require_model(settings)
     model, makes = EmbeddingModel(*identity(settings)), embedder(settings)
-    place, free = _take_place(settings, model)
+    space, free = _take_place(settings, model)
     if free:
         # A process that went on with the model of an earlier change has left vectors there, which would be compared.
-        _clear(settings, place)
-    with closing(db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])) as database:
+        _clear(settings, space)
+    with closing(db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[space])) as database:
         made = _fill(settings, database, makes)
     finish_if_json(as_json and not finish, {"made": made, "model": str(model)})
     if not as_json:
         out.print(f"{made:,} vectors by {model} made.", highlight=False)
     if finish:
-        removed, old = _finish(settings, place)
+        removed, old = _finish(settings, space)
         finish_if_json(as_json, {"made": made, "model": str(model), "removed": removed, "old_model": str(old)})
         out.print(f"{removed:,} vectors by {old} removed.", highlight=False)
     else:
-        words = f"Restart every process with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
-        out.print(f"{words} --finish", soft_wrap=True, highlight=False)
+        instruction = f"Restart every process with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
+        out.print(f"{instruction} --finish", soft_wrap=True, highlight=False)
 
 
 def _take_place(settings: Settings, model: EmbeddingModel) -> tuple[str, bool]:
@@ -96,7 +96,7 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
 
 def _finish(settings: Settings, mine: str) -> tuple[int, EmbeddingModel]:
     """Make the old vectors invisible, then delete them; return how many, and their model."""
-    old = next(place for place in vector_spaces.NAMES if place != mine)
+    old = next(space for space in vector_spaces.NAMES if space != mine)
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
@@ -108,9 +108,9 @@ def _finish(settings: Settings, mine: str) -> tuple[int, EmbeddingModel]:
     return _clear(settings, old), model
 
 
-def _clear(settings: Settings, place: str) -> int:
+def _clear(settings: Settings, space: str) -> int:
     """Remove every tenant's vectors from a vector space; return how many."""
-    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
+    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[space])
     try:
         return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings, database))
     finally:

@@ -27,8 +27,8 @@ def reseal_all(settings: Settings) -> int:
     queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
     try:
         with queue.queue() as tx:
-            known = tenants.names(tx)
-        for tenant in known:
+            names = tenants.names(tx)
+        for tenant in names:
             with app.tenant(tenant) as tx:
                 done += secrets.reseal(tx, sealer, tenant)
     finally:

@@ -65,7 +65,7 @@ def replay(
     if mode not in MODES:
         raise typer.BadParameter(f"{mode!r} is not one of {', '.join(MODES)}.", param_hint="--mode")
     chosen: Json = {
-        "types": [word.strip() for word in types.split(",") if word.strip()],
+        "types": [name.strip() for name in types.split(",") if name.strip()],
         "from": period_end(since, "--from"),
         "to": period_end(until, "--to"),
         "user_id": user,
@@ -138,8 +138,8 @@ def _show_plan(plan: Json) -> None:
     for rule in plan["rules"]:
         _show_rule(rule)
     if plan["rules"]:
-        known = [rule["estimate"] for rule in plan["rules"]]
-        notes = list(dict.fromkeys(note for one in known for note in one["notes"]))
+        estimates = [rule["estimate"] for rule in plan["rules"]]
+        notes = list(dict.fromkeys(note for estimate in estimates for note in estimate["notes"]))
         show_cost({**plan["estimate"], "dispatches": plan["dispatches"], "actions": [], "notes": notes})
 
 

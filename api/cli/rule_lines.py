@@ -31,7 +31,9 @@ def description(document: Json) -> str:
 
 def when_and_what(rule: Json) -> str:
     """Return `types or schedule → agents`."""
-    return f"{_when(rule)} → {', '.join(str(one.get('target') or one['action_type']) for one in rule['actions'])}"
+    return (
+        f"{_when(rule)} → {', '.join(str(action.get('target') or action['action_type']) for action in rule['actions'])}"
+    )
 
 
 def _mode(rule: Json) -> str:
@@ -39,11 +41,11 @@ def _mode(rule: Json) -> str:
 
 
 def _when(rule: Json) -> str:
-    found = rule.get("event_type")
-    if isinstance(found, list):
-        return found[0] if len(found) == 1 else f"{len(found)} types"
-    if found:
-        return str(found)
+    event_type = rule.get("event_type")
+    if isinstance(event_type, list):
+        return event_type[0] if len(event_type) == 1 else f"{len(event_type)} types"
+    if event_type:
+        return str(event_type)
     schedule = rule["schedule"]
     each = f" for each {schedule['for_each']}" if schedule.get("for_each") else ""
     return (f"cron {schedule['cron']}" if "cron" in schedule else f"every {schedule.get('every_seconds')} s") + each

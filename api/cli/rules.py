@@ -129,17 +129,17 @@ def apply(
     Example: imprint rules apply ./rules --comment "quieter nights"
     """
     files = _files(place)
-    asked = {"files": {name: written for name, (_, written) in files.items()}, "prune": prune, "comment": comment}
+    request = {"files": {name: written for name, (_, written) in files.items()}, "prune": prune, "comment": comment}
     with open_client() as client:
-        answer = _import(client, files, asked | {"dry_run": True})
+        answer = _import(client, files, request | {"dry_run": True})
         todo = [step for step in answer["plan"] if step["does"] != "keep"]
         if not as_json:
             _show_plan(answer["plan"])
         if todo and not yes and not as_json:
             _ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?")
         if todo and (yes or not as_json):
-            shown = {step["name"]: step["version"] for step in answer["plan"]}
-            answer = _import(client, files, asked | {"expect": shown})
+            versions = {step["name"]: step["version"] for step in answer["plan"]}
+            answer = _import(client, files, request | {"expect": versions})
     if as_json:
         show_json(answer)
     elif todo:
@@ -167,12 +167,12 @@ def try_out(
             answer = client.post("/v1/rules/test", {**draft, "event": happened})
         except Refused as refused:
             raise _with_files(refused, {"/rule": rule, "/event": event}, "Nothing was tried:") from None
-    told = answer[0] if isinstance(answer, list) else answer
+    result = answer[0] if isinstance(answer, list) else answer
     if as_json:
-        show_json(told)
+        show_json(result)
     else:
-        out.print(_trial_tree(told))
-        _show_warnings(told | {"name": told["rule"]})
+        out.print(_trial_tree(result))
+        _show_warnings(result | {"name": result["rule"]})
 
 
 @commands.command("run")
@@ -212,8 +212,8 @@ def history(name: Name, limit: int = 20, as_json: AsJson = False) -> None:
     answer = finish_if_json(as_json, read(f"/v1/rules/{name}/versions", limit=limit))
     items = answer["items"]
     for item in items:
-        said = f": {item['comment']}" if item["comment"] else ""
-        line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author_name'])}{escape(said)}"
+        comment = f": {item['comment']}" if item["comment"] else ""
+        line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author_name'])}{escape(comment)}"
         out.print(line, highlight=False, soft_wrap=True)
         _show_diff(item["diff"])
 
@@ -225,15 +225,15 @@ def rollback(name: Name, version: int, yes: Yes = False, comment: Comment = None
     Example: imprint rules rollback forget_nightly 3
     """
     with open_client() as client:
-        found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
-        wanted = client.get(f"/v1/rules/{name}/versions", after=version + 1, limit=1)["items"]
-        if not wanted or wanted[0]["version"] != version or wanted[0]["rule"] is None:
+        newest = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
+        versions = client.get(f"/v1/rules/{name}/versions", after=version + 1, limit=1)["items"]
+        if not versions or versions[0]["version"] != version or versions[0]["rule"] is None:
             raise NotRules(f"There is no version {version} of {name} to go back to; `imprint rules history {name}`.")
         difference = formatting.diff(
-            found["rule"], wanted[0]["rule"], f"{name} v{found['version']}", f"{name} v{version}"
+            newest["rule"], versions[0]["rule"], f"{name} v{newest['version']}", f"{name} v{version}"
         )
         if not difference:
-            finish_if_json(as_json, found)
+            finish_if_json(as_json, newest)
             out.print("Nothing to change.")
             return
         if not as_json:
@@ -241,7 +241,7 @@ def rollback(name: Name, version: int, yes: Yes = False, comment: Comment = None
         if not yes:
             _ask(f"Put version {version} of {name} in force again?")
         body = {"version": version, "comment": comment}
-        in_force = found["version"] if found["rule"] is not None else 0
+        in_force = newest["version"] if newest["rule"] is not None else 0
         saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
     finish_if_json(as_json, saved)
     out.print(f"In force: {saved['name']} v{saved['version']}", highlight=False)
@@ -259,17 +259,17 @@ def stats(
     """
     with open_client() as client:
         names = [name] if name else [item["name"] for item in client.items("/v1/rules")]
-        found = [client.get(f"/v1/rules/{one}/stats") for one in names]
+        rule_stats = [client.get(f"/v1/rules/{rule}/stats") for rule in names]
     if as_json:
         if name:
-            show_json(found[0])
+            show_json(rule_stats[0])
         else:
-            show_items(found)
+            show_items(rule_stats)
         return
     if name:
-        _show_beside([*found, *found[0]["beside"]])
+        _show_beside([*rule_stats, *rule_stats[0]["beside"]])
     else:
-        _show_overview(found)
+        _show_overview(rule_stats)
 
 
 @commands.command("allow-high-risk")
@@ -281,21 +281,21 @@ def allow_high_risk(switch: Switch, as_json: AsJson = False) -> None:
     with open_client() as client:
         answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
     finish_if_json(as_json, answer)
-    said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
-    err.print(f"Rules of high risk {said} in the tenant {answer['id']}.", highlight=False)
+    permission = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
+    err.print(f"Rules of high risk {permission} in the tenant {answer['id']}.", highlight=False)
 
 
 Files = Mapping[str, tuple[Path, str]]
 """Files to import: by the name sent to the server, the path and the content."""
 
 
-def _files(place: Path) -> Files:
-    if not place.exists():
-        raise NotRules(f"There is no file or folder {place}.")
-    found = sorted(place.glob("*.json")) if place.is_dir() else [place]
-    if not found:
-        raise NotRules(f"There is no .json file in {place}.")
-    return {file.name: (file, _read(file)) for file in found}
+def _files(path: Path) -> Files:
+    if not path.exists():
+        raise NotRules(f"There is no file or folder {path}.")
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if not files:
+        raise NotRules(f"There is no .json file in {path}.")
+    return {file.name: (file, _read(file)) for file in files}
 
 
 def _import(client: Client, files: Files, body: Json) -> Any:
@@ -309,16 +309,16 @@ def _import(client: Client, files: Files, body: Json) -> Any:
         raise NotRules("Nothing was changed:\n" + "\n".join(lines)) from None
 
 
-def _with_files(refused: Refused, files: Mapping[str, str], said: str) -> ImprintError:
+def _with_files(refused: Refused, files: Mapping[str, str], heading: str) -> ImprintError:
     """Return the error with file names instead of pointers into the request."""
     if not refused.problems:
         return refused
     lines = []
     for problem in refused.problems:
         part = next((part for part in files if f"{problem.pointer}/".startswith(f"{part}/")), "")
-        place = f"{files.get(part, '')}{problem.pointer.removeprefix(part)}"
-        lines.append(f"{place or '/'}: {problem.detail}")
-    return NotRules("\n".join([said, *lines]))
+        location = f"{files.get(part, '')}{problem.pointer.removeprefix(part)}"
+        lines.append(f"{location or '/'}: {problem.detail}")
+    return NotRules("\n".join([heading, *lines]))
 
 
 def _place(files: Files, pointer: str) -> str:
@@ -345,10 +345,10 @@ def _json(origin: str, written: str) -> object:
         raise NotRules(f"{origin} is not JSON: {error}.") from None
 
 
-def _object(origin: str, found: object) -> Json:
-    if not isinstance(found, dict):
+def _object(origin: str, value: object) -> Json:
+    if not isinstance(value, dict):
         raise NotRules(f"{origin} does not contain a JSON object.")
-    return found
+    return value
 
 
 def _show_plan(plan: Sequence[Json]) -> None:
@@ -360,8 +360,8 @@ def _show_plan(plan: Sequence[Json]) -> None:
     if counts["keep"] == len(plan):
         out.print(f"Nothing to change: {len(plan)} {_rules(len(plan))} as they are.", highlight=False)
         return
-    said = ", ".join(f"{count} to {does}" for does, count in counts.items() if does != "keep")
-    out.print(f"{said}, {counts['keep']} as they are.", highlight=False)
+    summary = ", ".join(f"{count} to {does}" for does, count in counts.items() if does != "keep")
+    out.print(f"{summary}, {counts['keep']} as they are.", highlight=False)
 
 
 def _show_diff(difference: str) -> None:
@@ -369,10 +369,10 @@ def _show_diff(difference: str) -> None:
         out.print(Syntax(difference.rstrip("\n"), "diff", background_color="default", word_wrap=True))
 
 
-def _show_warnings(told: Json) -> None:
-    for warning in told.get("warnings", ()):
-        said = f"{told['name']} {warning['pointer'] or '/'}: {warning['detail']}"
-        err.print(f"[yellow]Warning[/] {escape(said)}", highlight=False, soft_wrap=True)
+def _show_warnings(answer: Json) -> None:
+    for warning in answer.get("warnings", ()):
+        warning_line = f"{answer['name']} {warning['pointer'] or '/'}: {warning['detail']}"
+        err.print(f"[yellow]Warning[/] {escape(warning_line)}", highlight=False, soft_wrap=True)
 
 
 def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
@@ -383,55 +383,60 @@ def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
         out.print("Deleted: " + ", ".join(deleted), highlight=False)
 
 
-def _trial_tree(told: Json) -> Tree:
-    verdict = "[green]matches[/]" if told["matched"] else "[red]does not match[/]"
-    held = f", held back by [yellow]{told['held_by']}[/]" if told["held_by"] else ""
-    tree = Tree(f"[bold]{escape(told['rule'])}[/] {verdict}{held}")
-    if told["tree"] is None:
-        tree.add("no conditions: always" if told["matched"] else "the type of the event is another one")
+def _trial_tree(trial: Json) -> Tree:
+    verdict = "[green]matches[/]" if trial["matched"] else "[red]does not match[/]"
+    held = f", held back by [yellow]{trial['held_by']}[/]" if trial["held_by"] else ""
+    tree = Tree(f"[bold]{escape(trial['rule'])}[/] {verdict}{held}")
+    if trial["tree"] is None:
+        tree.add("no conditions: always" if trial["matched"] else "the type of the event is another one")
     else:
-        condition_view.add(tree, told["tree"])
-    for flow, key in told["keys"].items():
+        condition_view.add(tree, trial["tree"])
+    for flow, key in trial["keys"].items():
         tree.add(f"[dim]{flow} for the key[/] {escape(key or 'of the tenant')}")
-    for action in told["actions"]:
+    for action in trial["actions"]:
         tree.add(f"[cyan]→[/] {escape(json.dumps(action, ensure_ascii=False))}")
     return tree
 
 
-def _figures(one: Json) -> dict[str, str]:
+def _figures(rule_stats: Json) -> dict[str, str]:
     """Return the figures of a rule as text."""
-    ended = {status: sum(d["count"] for d in one["dispatches"] if d["status"] == status) for status in ("done", "dead")}
-    mean, p95 = (f"{s:.2f}" if s is not None else "–" for s in (one["run_seconds_mean"], one["run_seconds_p95"]))
+    ended = {
+        status: sum(d["count"] for d in rule_stats["dispatches"] if d["status"] == status)
+        for status in ("done", "dead")
+    }
+    mean, p95 = (
+        f"{s:.2f}" if s is not None else "–" for s in (rule_stats["run_seconds_mean"], rule_stats["run_seconds_p95"])
+    )
     return {
-        "matched": str(one["matched"]),
-        "fired": str(one["fired"]),
-        "gathered": str(one["gathered"]),
-        "held": ", ".join(f"{count} {reason}" for reason, count in one["held"].items()) or "0",
+        "matched": str(rule_stats["matched"]),
+        "fired": str(rule_stats["fired"]),
+        "gathered": str(rule_stats["gathered"]),
+        "held": ", ".join(f"{count} {reason}" for reason, count in rule_stats["held"].items()) or "0",
         "done": str(ended["done"]),
         "dead": str(ended["dead"]),
         "seconds, mean": mean,
         "seconds, p95": p95,
-        "tokens": str(one["tokens"]),
-        "cost": f"{one['cost']:.4f}",
-        "memories": f"{one['memories_added']} added, {one['memories_changed']} changed",
-        "users": str(one["users"]),
-        "last acted": moment(one["last_acted_at"]),
+        "tokens": str(rule_stats["tokens"]),
+        "cost": f"{rule_stats['cost']:.4f}",
+        "memories": f"{rule_stats['memories_added']} added, {rule_stats['memories_changed']} changed",
+        "users": str(rule_stats["users"]),
+        "last acted": moment(rule_stats["last_acted_at"]),
     }
 
 
 _SHORT = ("matched", "fired", "done", "dead", "tokens", "cost")
 
 
-def _show_overview(found: Sequence[Json]) -> None:
+def _show_overview(rule_stats: Sequence[Json]) -> None:
     columns = [Column("rule"), *(Column(name, right=True) for name in _SHORT)]
-    figures = [(one["rule"], _figures(one)) for one in found]
+    figures = [(item["rule"], _figures(item)) for item in rule_stats]
     tables.rows(columns, ([rule, *(of[name] for name in _SHORT)] for rule, of in figures), headings=True)
 
 
-def _show_beside(found: Sequence[Json]) -> None:
+def _show_beside(rule_stats: Sequence[Json]) -> None:
     """Print one column per rule, to compare the figures of two policies."""
-    figures = [_figures(one) for one in found]
-    columns = [Column(""), *(Column(one["rule"]) for one in found)]
+    figures = [_figures(item) for item in rule_stats]
+    columns = [Column(""), *(Column(item["rule"]) for item in rule_stats)]
     tables.rows(columns, ([name, *(of[name] for of in figures)] for name in figures[0]), headings=True)
 
 

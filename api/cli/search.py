@@ -68,9 +68,9 @@ def search(
     """
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
-    asked: Json = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
-    asked |= {"group_by": group_by, "include": include}
-    body: Json = {name: value for name, value in asked.items() if value is not None}
+    fields: Json = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
+    fields |= {"group_by": group_by, "include": include}
+    body: Json = {name: value for name, value in fields.items() if value is not None}
     body |= field_filters.parsed(metadata, structured)
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     with open_client() as client:
@@ -91,8 +91,8 @@ def _show_all(answer: Json) -> None:
             if f"{by}_id" in group:
                 name = escape(group[f"{by}_id"] or f"no {by}")
                 _say(f"[bold cyan]{name}[/] [dim]{group['score']:.2f}[/]")
-        for place in group["results"]:
-            _show(place + 1, results[place])
+        for index in group["results"]:
+            _show(index + 1, results[index])
 
 
 def _show(number: int, result: Json) -> None:
@@ -109,9 +109,9 @@ def _show(number: int, result: Json) -> None:
         _say(f"[dim]{INDENT}“{escape(quote)}” {escape(source['session_id'])}[/]")
     parts = result["scores"].get("parts")
     if parts:
-        shown = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
+        terms = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
         ranks = ", ".join(f"{rank}. by {arm}" for arm, rank in result["scores"]["ranks"].items())
-        _say(f"{INDENT}[yellow]{result['score']:.2f} = {shown}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
+        _say(f"{INDENT}[yellow]{result['score']:.2f} = {terms}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
 
 
 def _show_why(explained: Json) -> None:

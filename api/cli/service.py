@@ -101,10 +101,10 @@ def keys_create(
 
     Example: imprint keys create --tenant acme --scopes publish,read --name "support bot"
     """
-    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    granted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
     held = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
     with closing(preparation.app_database(Settings())) as database:
-        key_id, key = preparation.make_key(database, tenant, wanted, name, held)
+        key_id, key = preparation.make_key(database, tenant, granted, name, held)
     if as_json:
         show_json({"id": key_id, "key": key})
     else:
@@ -118,11 +118,11 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     Example: imprint keys list --tenant acme
     """
     with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
-        found = tenants.keys(tx)
+        keys = tenants.keys(tx)
     if as_json:
-        show_items([{n: getattr(key, n) for n in key.__slots__} for key in found])
+        show_items([{n: getattr(key, n) for n in key.__slots__} for key in keys])
         return
-    tables.rows(KEYS, map(_key_row, found), headings=True)
+    tables.rows(KEYS, map(_key_row, keys), headings=True)
 
 
 @key_commands.command("revoke")
@@ -169,7 +169,7 @@ def _key_row(key: ApiKey) -> list[str]:
     return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
 
 
-def _become(*words: str) -> None:
+def _become(*arguments: str) -> None:
     """Replace this process: the workers are a program of their own, which the API does not import."""
-    command = interpreter.module("workers", *words)
+    command = interpreter.module("workers", *arguments)
     os.execv(command[0], command)  # noqa: S606

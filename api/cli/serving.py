@@ -87,8 +87,8 @@ class _Several:
 
     def serve(self, ready: prefork.Ready, slot: int) -> None:
         """Serve in one of the processes."""
-        place = _Place(self._balance, self._counts, slot, ready)
-        _serve(self._settings, self._sockets, self._counted, self._vectors, place)
+        position = _Place(self._balance, self._counts, slot, ready)
+        _serve(self._settings, self._sockets, self._counted, self._vectors, position)
 
     def forget(self, pid: int, slot: int) -> None:
         """Forget a process that has ended."""
@@ -119,13 +119,13 @@ def _serve(
     sockets: Sequence[socket.socket],
     counted: Sequence[socket.socket],
     vectors: Embedder | None = None,
-    place: _Place | None = None,
+    position: _Place | None = None,
 ) -> None:
-    """Run one process of the API; `place`: its place among several."""
-    for one in counted:
-        metrics.serve(one)
+    """Run one process of the API; `position`: its place among several."""
+    for metric in counted:
+        metrics.serve(metric)
     sys.setswitchinterval(SWITCH_SECONDS)
-    at = place or _Place(Balance(1))
+    at = position or _Place(Balance(1))
     counts = None if at.counts is None else ProcessCounts(at.counts, at.slot)
     application = http.create(settings, broker_url(settings), vectors, counts)
     config = Config(
@@ -151,16 +151,16 @@ def _listen(host: str, port: int, setting: str) -> list[socket.socket]:
         for family, kind, protocol, _, address in dict.fromkeys(
             socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         ):
-            one = socket.socket(family, kind, protocol)
-            sockets.append(one)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener = socket.socket(family, kind, protocol)
+            sockets.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            one.bind(address)
-            one.setblocking(False)
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.setblocking(False)
     except OSError as error:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
         if error.errno == errno.EADDRINUSE:
             way_out = f"Set IMPRINT_{setting}_PORT to a free port{'' if setting == 'HTTP' else ', or to 0'}."
             raise Misconfigured(f"port taken: something listens on {host}:{port}. {way_out}") from error
@@ -171,11 +171,11 @@ def _listen(host: str, port: int, setting: str) -> list[socket.socket]:
     return sockets
 
 
-def connections(wanted: int) -> int:
+def connections(requested: int) -> int:
     """Return the configured number of connections, or as many as the process may open files for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
-        return wanted
+    if files == resource.RLIM_INFINITY or requested <= files - OTHER_FILES:
+        return requested
     most = max(1, files - OTHER_FILES)
-    structlog.get_logger().warning("http.connections", wanted=wanted, most=most, reason="ulimit -n")
+    structlog.get_logger().warning("http.connections", wanted=requested, most=most, reason="ulimit -n")
     return most

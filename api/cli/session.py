@@ -114,8 +114,8 @@ def _content(message: Json) -> str:
 def _show_session(session: Json) -> None:
     whose = escape(", ".join(filter(None, (session["user_id"], session["group_id"]))))
     ended = f"ended {moment(session['ended_at'])}" if session["ended_at"] else f"last {moment(session['last_at'])}"
-    said = f"{session['message_count']} messages, {ended}"
-    out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{said}[/]", highlight=False)
+    summary = f"{session['message_count']} messages, {ended}"
+    out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{summary}[/]", highlight=False)
     for warning in session.get("warnings", ()):
         err.print(f"[yellow]{escape(warning)}[/]", highlight=False, soft_wrap=True)
 

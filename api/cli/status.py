@@ -17,12 +17,12 @@ def status(as_json: AsJson = False) -> None:
     Example: imprint status --json
     """
     with open_client() as client:
-        told = _read_status(client)
+        answer = _read_status(client)
     if as_json:
-        show_json(told)
+        show_json(answer)
     else:
-        _show(told)
-    if not told["ready"]:
+        _show(answer)
+    if not answer["ready"]:
         raise typer.Exit(1)
 
 
@@ -50,13 +50,14 @@ def _read_status(client: Client) -> Json:
     }
 
 
-def _show(told: Json) -> None:
-    state = "[green]ready[/]" if told["ready"] else f"[red]not ready[/]: {escape(str(told['detail']))}"
-    out.print(f"{escape(told['url'])} {state}", soft_wrap=True, highlight=False)
+def _show(answer: Json) -> None:
+    state = "[green]ready[/]" if answer["ready"] else f"[red]not ready[/]: {escape(str(answer['detail']))}"
+    out.print(f"{escape(answer['url'])} {state}", soft_wrap=True, highlight=False)
     out.print(
-        f"tenant {escape(told['tenant'])}: {told['events']:,} events, {told['memories']:,} memories", highlight=False
+        f"tenant {escape(answer['tenant'])}: {answer['events']:,} events, {answer['memories']:,} memories",
+        highlight=False,
     )
-    listed = ", ".join(f"{count:,} {name}" for name, count in told["dispatches"].items() if count)
+    listed = ", ".join(f"{count:,} {name}" for name, count in answer["dispatches"].items() if count)
     out.print(f"dispatches: {listed or 'none waits'}", highlight=False)
-    if told["dispatches"]["dead"]:
+    if answer["dispatches"]["dead"]:
         out.print("Reasons of dead letters: imprint dead list")

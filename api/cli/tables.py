@@ -35,13 +35,13 @@ class Column:
 
 
 def rows(
-    columns: Sequence[Column], found: Iterable[Sequence[object]], console: Console = out, *, headings: bool = False
+    columns: Sequence[Column], table_rows: Iterable[Sequence[object]], console: Console = out, *, headings: bool = False
 ) -> None:
     """Print rows under headings; nothing where there are none. `headings`: into a pipe as well, for figures."""
-    cells = [[_line(cell) for cell in row] for row in found]
+    cells = [[_line(cell) for cell in row] for row in table_rows]
     if not cells:
         return
-    heads = [one.name for one in columns] if headings or console.is_terminal else ["" for _ in columns]
+    heads = [column.name for column in columns] if headings or console.is_terminal else ["" for _ in columns]
     natural = [max(map(cell_len, column)) for column in zip(heads, *cells, strict=True)]
     widths = _fit(columns, natural, width(console))
     if widths is None:
@@ -56,9 +56,9 @@ def rows(
 
 def fields(pairs: Iterable[tuple[str, object]], console: Console = out, indent: str = "") -> None:
     """Print names with their values; long values continue below themselves."""
-    found = [(name, str(value)) for name, value in pairs]
-    first = max((cell_len(name) for name, _ in found), default=0)
-    for name, value in found:
+    items = [(name, str(value)) for name, value in pairs]
+    first = max((cell_len(name) for name, _ in items), default=0)
+    for name, value in items:
         head = Text(f"{indent}{name}{' ' * (first - cell_len(name))}{'  ' if first else ''}", style="dim")
         hanging(head, value, console)
 
@@ -104,14 +104,18 @@ def _line(cell: object) -> str:
 
 def _fit(columns: Sequence[Column], natural: Sequence[int], room: int) -> list[int] | None:
     """Return the width of each column, or None where a row needs several lines."""
-    left = room - GAP * (len(columns) - 1) - sum(n for n, one in zip(natural, columns, strict=True) if not one.flexible)
-    flexible = sorted((n, i) for i, (n, one) in enumerate(zip(natural, columns, strict=True)) if one.flexible)
+    left = (
+        room
+        - GAP * (len(columns) - 1)
+        - sum(n for n, column in zip(natural, columns, strict=True) if not column.flexible)
+    )
+    flexible = sorted((n, i) for i, (n, column) in enumerate(zip(natural, columns, strict=True)) if column.flexible)
     widths = list(natural)
-    for place, (wanted, index) in enumerate(flexible):
-        share = left // (len(flexible) - place)
-        if share < min(wanted, LEAST):
+    for position, (needed, index) in enumerate(flexible):
+        share = left // (len(flexible) - position)
+        if share < min(needed, LEAST):
             return None
-        widths[index] = min(wanted, share)
+        widths[index] = min(needed, share)
         left -= widths[index]
     return widths if left >= 0 else None
 
@@ -120,11 +124,11 @@ def _print(
     console: Console, columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int], *, heading: bool = False
 ) -> None:
     line = Text()
-    for place, (column, cell, room) in enumerate(zip(columns, cells, widths, strict=True)):
-        shown = cut(cell, room) if column.flexible else cell
-        padding = " " * (room - cell_len(shown))
-        last = place == len(columns) - 1
-        text = f"{padding}{shown}" if column.right else shown if last else f"{shown}{padding}"
+    for position, (column, cell, room) in enumerate(zip(columns, cells, widths, strict=True)):
+        content = cut(cell, room) if column.flexible else cell
+        padding = " " * (room - cell_len(content))
+        last = position == len(columns) - 1
+        text = f"{padding}{content}" if column.right else content if last else f"{content}{padding}"
         line.append(text, style="bold dim" if heading else column.style)
         line.append("" if last else " " * GAP)
     line.rstrip()

@@ -110,15 +110,15 @@ def set_webhooks(
     """
     with open_client() as client:
         now = client.get("/v1/tenant/webhooks")
-        asked: Json = {}
+        body: Json = {}
         if host or no_host:
-            wanted = dict.fromkeys([*now["hosts"], *(host or [])])
-            asked["hosts"] = [one for one in wanted if one not in (no_host or [])]
+            hosts = dict.fromkeys([*now["hosts"], *(host or [])])
+            body["hosts"] = [name for name in hosts if name not in (no_host or [])]
         if channel or no_channel:
-            asked["channels"] = _channels(now["own_channels"], channel or [], no_channel or [])
+            body["channels"] = _channels(now["own_channels"], channel or [], no_channel or [])
         if signing_secret:
-            asked["signing_secret"] = _from_stdin("The signing secret: ")
-        answer = client.put("/v1/tenant/webhooks", asked)
+            body["signing_secret"] = _from_stdin("The signing secret: ")
+        answer = client.put("/v1/tenant/webhooks", body)
     _show(answer, as_json=as_json)
 
 
@@ -130,8 +130,10 @@ def list_secrets(as_json: AsJson = False) -> None:
     """
     items = finish_if_json(as_json, read("/v1/tenant/secrets"))["items"]
     columns = [Column(name, flexible=name == "by") for name in ("name", "value", "stored", "by")]
-    found = ([one["name"], one["value"], moment(one["updated_at"])[:16], one["updated_by"]] for one in items)
-    tables.rows(columns, found)
+    rows = (
+        [secret["name"], secret["value"], moment(secret["updated_at"])[:16], secret["updated_by"]] for secret in items
+    )
+    tables.rows(columns, rows)
     if not items:
         err.print("There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
 
@@ -168,7 +170,7 @@ lazy.add_placeholders(secrets, SecretCommands.table)
 
 def _channels(own: list[str], added: list[str], removed: list[str]) -> Json:
     """Return all channels the tenant will have; null keeps an address."""
-    pairs = [one.partition("=") for one in added]
+    pairs = [channel.partition("=") for channel in added]
     if any(not address for _, _, address in pairs):
         raise typer.BadParameter("write a channel as NAME=ADDRESS, such as ops=https://hooks.example.com/T0")
     kept: Json = {name: None for name in own if name not in removed}
@@ -182,16 +184,16 @@ def _from_stdin(prompt: str) -> str:
     return str(value).strip()
 
 
-def _show(told: Json, *, as_json: bool) -> None:
-    finish_if_json(as_json, told)
-    channels = "\n".join(f"{name}: {address}" for name, address in told["channels"].items())
+def _show(answer: Json, *, as_json: bool) -> None:
+    finish_if_json(as_json, answer)
+    channels = "\n".join(f"{name}: {address}" for name, address in answer["channels"].items())
     tables.fields(
         [
-            ("tenant", told["tenant"]),
-            ("hosts", "\n".join(told["hosts"]) or "none"),
-            ("may be chosen from", "\n".join(told["may_use"]) or "none: IMPRINT_WEBHOOK_HOSTS is empty"),
+            ("tenant", answer["tenant"]),
+            ("hosts", "\n".join(answer["hosts"]) or "none"),
+            ("may be chosen from", "\n".join(answer["may_use"]) or "none: IMPRINT_WEBHOOK_HOSTS is empty"),
             ("channels", channels or "log alone"),
-            ("queues", "\n".join(told["queues"]) or "none"),
-            ("signed", "yes" if told["signed"] else "no: set a signing secret"),
+            ("queues", "\n".join(answer["queues"]) or "none"),
+            ("signed", "yes" if answer["signed"] else "no: set a signing secret"),
         ]
     )

@@ -34,14 +34,16 @@ def change(settings: Settings, tenant: str, name: str, *, quiet: bool = False) -
                 fault = f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` creates one."
                 raise NotFound(fault)
             embedding_change.request(tx, tenant, settings, name)
-        found = _wait(database, tenant, settings)
+        status = _wait(database, tenant, settings)
     if quiet:
-        return found
-    out.print(f"{tenant}: {found['model']} answers.", highlight=False)
-    if found["state"] in {"leaving", "removing"}:
-        words = f"The vectors of {found['other']} are removed after {found['until']}, when nothing uses them any more."
-        out.print(words, soft_wrap=True, highlight=False)
-    return found
+        return status
+    out.print(f"{tenant}: {status['model']} answers.", highlight=False)
+    if status["state"] in {"leaving", "removing"}:
+        notice = (
+            f"The vectors of {status['other']} are removed after {status['until']}, when nothing uses them any more."
+        )
+        out.print(notice, soft_wrap=True, highlight=False)
+    return status
 
 
 def _wait(database: Database, tenant: str, settings: Settings) -> Json:
@@ -50,9 +52,9 @@ def _wait(database: Database, tenant: str, settings: Settings) -> Json:
         task = progress.add_task("a worker begins (Ctrl-C: it goes on without this command)", total=None)
         while True:
             with database.tenant(tenant) as tx:
-                found = embedding_change.view(tx, tenant, settings)
-            if found["state"] not in MAKING:
-                return found
-            made, of = found["vectors"]["other"], found["vectors"]["model"]
-            progress.update(task, description=f"{made:,} of {of:,} vectors by {found['other']}")
+                status = embedding_change.view(tx, tenant, settings)
+            if status["state"] not in MAKING:
+                return status
+            made, of = status["vectors"]["other"], status["vectors"]["model"]
+            progress.update(task, description=f"{made:,} of {of:,} vectors by {status['other']}")
             time.sleep(POLL_SECONDS)

@@ -42,13 +42,13 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
             if grants:
                 standing = tenancy_limits.view(tx, tenant, settings.tenant_limits)["granted"]
                 tenancy_limits.grant(tx, tenant, _with_changes(standing, grants))
-            found = tenancy_limits.view(tx, tenant, settings.tenant_limits)
+            view = tenancy_limits.view(tx, tenant, settings.tenant_limits)
     finally:
         database.close()
     if as_json:
-        show_json(found)
+        show_json(view)
     else:
-        _show(found)
+        _show(view)
 
 
 def _require_known(tx: Tx, tenant: str) -> None:
@@ -59,8 +59,8 @@ def _require_known(tx: Tx, tenant: str) -> None:
 def _with_changes(standing: Json, grants: list[str]) -> Json:
     """Return all grants after the change. Invalid: not `name=value`, or not a number."""
     granted = dict(standing)
-    for said in grants:
-        name, equals, value = said.partition("=")
+    for grant in grants:
+        name, equals, value = grant.partition("=")
         if not equals or name not in TenantLimits.model_fields:
             raise Invalid([Problem(f"/{name}", f"write NAME=VALUE; limits are {', '.join(TenantLimits.model_fields)}")])
         if value == TAKEN_BACK:
@@ -72,14 +72,14 @@ def _with_changes(standing: Json, grants: list[str]) -> Json:
     return granted
 
 
-def _show(found: Json) -> None:
+def _show(view: Json) -> None:
     columns = (
         *(Column("limit"), Column("in force", right=True), Column("granted", right=True), Column("chosen", right=True)),
         Column("meaning", flexible=True, style="dim"),
     )
-    tables.rows(columns, (_row(found, name, value) for name, value in found["limits"].items()), headings=True)
+    tables.rows(columns, (_row(view, name, value) for name, value in view["limits"].items()), headings=True)
 
 
-def _row(found: Json, name: str, value: int) -> list[str]:
-    layers = [str(found[layer].get(name, "")) for layer in ("granted", "chosen")]
+def _row(view: Json, name: str, value: int) -> list[str]:
+    layers = [str(view[layer].get(name, "")) for layer in ("granted", "chosen")]
     return [name, f"{value:,}", *layers, str(TenantLimits.model_fields[name].description)]

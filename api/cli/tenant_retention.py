@@ -35,15 +35,15 @@ def retention(changes: Changes = None, yes: Yes = False, as_json: AsJson = False
     Example: imprint tenant retention messages_days=30 quotes=drop
     """
     with open_client() as client:
-        found = client.get(PATH)
+        standing = client.get(PATH)
         if changes:
-            chosen = _with_changes(found["retention"], changes)
+            chosen = _with_changes(standing["retention"], changes)
             _confirm(client.put(PATH, chosen, dry_run=True)["due"], yes=yes)
-            found = client.put(PATH, chosen)
+            standing = client.put(PATH, chosen)
     if as_json:
-        show_json(found)
+        show_json(standing)
     else:
-        out.print(_table(found))
+        out.print(_table(standing))
 
 
 def _confirm(due: Json, *, yes: bool) -> None:
@@ -58,8 +58,8 @@ def _confirm(due: Json, *, yes: bool) -> None:
 def _with_changes(standing: Json, changes: list[str]) -> Json:
     """Return all times after the change. Invalid: not `name=value`, or not a number of days."""
     chosen = dict(standing)
-    for said in changes:
-        name, equals, value = said.partition("=")
+    for change in changes:
+        name, equals, value = change.partition("=")
         if not equals or name not in Retention.model_fields:
             raise Invalid([Problem(f"/{name}", f"write NAME=DAYS; names are {', '.join(Retention.model_fields)}")])
         if name == "quotes":
@@ -73,15 +73,15 @@ def _with_changes(standing: Json, changes: list[str]) -> Json:
     return chosen
 
 
-def _table(found: Json) -> Table:
+def _table(standing: Json) -> Table:
     table = Table("kind", "days kept", "due now", "left so far", "last")
-    for name, value in found["retention"].items():
+    for name, value in standing["retention"].items():
         kind = name.removesuffix("_days")
-        left = found["removed"].get(kind, {})
+        left = standing["removed"].get(kind, {})
         table.add_row(
             kind.replace("_", " "),
             FOREVER if value is None else str(value),
-            f"{found['due'][kind]:,}" if kind in found["due"] else "",
+            f"{standing['due'][kind]:,}" if kind in standing["due"] else "",
             f"{left['total']:,}" if left else "",
             moment(left["at"]) if left else "",
         )

@@ -65,15 +65,15 @@ class WantedStack:
         os.write(theirs, json.dumps(asdict(self)).encode())  # It fits: what is long, the environment, stays.
         os.close(theirs)
         os.set_inheritable(ours, True)
-        words = interpreter.module("api.cli.watching", str(ours), "up")
-        os.execv(words[0], words)  # noqa: S606 - this program needs no shell
+        command = interpreter.module("api.cli.watching", str(ours), "up")
+        os.execv(command[0], command)  # noqa: S606 - this program needs no shell
 
     @classmethod
     def read(cls, descriptor: int) -> Self:
         """Read what another process has written by `become`."""
         with open(descriptor, "rb") as pipe:
             values = json.load(pipe)
-        children = [Child(**one) for one in values.pop("children")]
+        children = [Child(**child) for child in values.pop("children")]
         http, metrics = (ListenAddress(**values.pop(name)) for name in ("http", "metrics"))
         return cls(**values, http=http, metrics=metrics, children=children)
 

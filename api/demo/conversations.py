@@ -139,13 +139,13 @@ def _sample_of(samples: Sequence[Json], name: str | None) -> Json:
 
 
 def _sample(sample: Json) -> DemoConversation:
-    talk, found = sample["conversation"], []
+    talk, turns = sample["conversation"], []
     for key in sorted(filter(_SESSION.fullmatch, talk), key=lambda key: int(key.removeprefix("session_"))):
         start = datetime.strptime(talk[key + "_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        found += [_turn(talk, key, start + timedelta(seconds=TURN_SECONDS * i), t) for i, t in enumerate(talk[key])]
+        turns += [_turn(talk, key, start + timedelta(seconds=TURN_SECONDS * i), t) for i, t in enumerate(talk[key])]
     title = f"{talk['speaker_a']} and {talk['speaker_b']} ({sample['sample_id']})"
-    questions = list(_questions(sample["qa"], {turn.id for turn in found}))
-    return DemoConversation(title, str(sample["sample_id"]), found, _spread(questions))
+    questions = list(_questions(sample["qa"], {turn.id for turn in turns}))
+    return DemoConversation(title, str(sample["sample_id"]), turns, _spread(questions))
 
 
 def _turn(talk: Json, session: str, time: datetime, turn: Json) -> ConversationTurn:
@@ -164,5 +164,5 @@ def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[DemoQuestion]
 
 def _spread(questions: Sequence[DemoQuestion]) -> list[DemoQuestion]:
     """Return a few items, evenly spaced."""
-    wanted = min(QUESTIONS, len(questions))
-    return [questions[i * len(questions) // wanted] for i in range(wanted)]
+    count = min(QUESTIONS, len(questions))
+    return [questions[i * len(questions) // count] for i in range(count)]

@@ -25,8 +25,8 @@ def begin(modules: Sequence[str], env: Mapping[str, str]) -> None:
     if sys.platform != "linux":
         return
     ours, theirs = socket.socketpair()
-    words, written = os.pipe()
-    for end in (words, written):
+    output, written = os.pipe()
+    for end in (output, written):
         os.set_blocking(end, False)  # Nobody may read: what does not fit is lost.
     command = interpreter.module("api.stack.fork_server", "--ahead", str(os.getpid()), *modules)
     ends = ((theirs.fileno(), 0), (written, 1), (written, 2))
@@ -35,6 +35,6 @@ def begin(modules: Sequence[str], env: Mapping[str, str]) -> None:
     theirs.close()
     os.close(written)
     control = ours.detach()
-    for end in (control, words):
+    for end in (control, output):
         os.set_inheritable(end, True)
-    os.environ[VARIABLE] = f"{pid}:{control}:{words}"
+    os.environ[VARIABLE] = f"{pid}:{control}:{output}"

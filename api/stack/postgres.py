@@ -139,7 +139,7 @@ class Postgres(LocalServer):
         Raises:
             Misconfigured: a password does not fit, or the server's message.
         """
-        asked = {
+        request = {
             "superuser": {
                 "host": LOOPBACK,
                 "port": self.port,
@@ -151,15 +151,15 @@ class Postgres(LocalServer):
             "password": self._password(OWNER),
             "database": DATABASE,
         }
-        done = _run_furnishing(json.dumps(asked))
+        done = _run_furnishing(json.dumps(request))
         if done.returncode == EXIT_REFUSED:
             raise Misconfigured(
                 f"wrong password: {self.home / 'secrets.json'} does not open the data in {self.data}. "
                 "Put back the file that belongs to it, or move the data away to start over."
             )
         if done.returncode:
-            said, how = done.stderr.strip().splitlines(), process.ending(done.returncode)
-            raise NotStarted(f"PostgreSQL could not be furnished ({': '.join([how, *said[-1:]])}).", said)
+            lines, how = done.stderr.strip().splitlines(), process.ending(done.returncode)
+            raise NotStarted(f"PostgreSQL could not be furnished ({': '.join([how, *lines[-1:]])}).", lines)
 
     def _settings(self) -> list[str]:
         """Return the settings as arguments, so that a new version applies its own to existing data."""
@@ -181,7 +181,7 @@ class Postgres(LocalServer):
             **host.memory_settings(small=self._small),
             **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
         }
-        return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        return [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
 
     def _password(self, role: str) -> str:
         return run_files.password(self.home, role, kept=self.data)
@@ -190,12 +190,12 @@ class Postgres(LocalServer):
         return f"postgresql://{role}:{self._password(role)}@{LOOPBACK}:{self.port}/{database}"
 
 
-def _run_furnishing(asked: str) -> subprocess.CompletedProcess[str]:
+def _run_furnishing(request: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - the command is ours and goes through no shell
             interpreter.module("api.stack.furnishing"),
             env=dict(host.server_env()),
-            input=asked,
+            input=request,
             capture_output=True,
             text=True,
             check=False,

@@ -87,14 +87,14 @@ class _Parent:
             self._replace_old()
 
     def _is_settled(self) -> bool:
-        now = [one for one in self.children.values() if not one.ending]
-        return len(now) == self.count and all(one.ready and not one.old for one in now)
+        now = [child for child in self.children.values() if not child.ending]
+        return len(now) == self.count and all(child.ready and not child.old for child in now)
 
     def _start_missing(self) -> _Child | None:
         """Fork what is missing, one at a time while old processes are replaced; return the record in a new process."""
         while time.monotonic() >= self.due:
-            there = [one for one in self.children.values() if not one.ending]
-            renewing = any(one.old for one in there) and all(one.ready for one in there)
+            there = [child for child in self.children.values() if not child.ending]
+            renewing = any(child.old for child in there) and all(child.ready for child in there)
             if len(there) >= self.count + renewing or len(self.children) >= slots(self.count):
                 return None
             born = self._fork()
@@ -105,22 +105,22 @@ class _Parent:
     def _fork(self) -> _Child | None:
         mine, theirs = os.pipe()
         parent = os.getpid()
-        taken = {one.slot for one in self.children.values()}
+        taken = {child.slot for child in self.children.values()}
         slot = next(number for number in range(slots(self.count)) if number not in taken)
         pid = os.fork()
         if pid:
             os.close(theirs)
             self.children[pid] = _Child(pid, slot, mine)
             return None
-        for one in (mine, *(other.ready_fd for other in self.children.values())):
-            os.close(one)
+        for descriptor in (mine, *(child.ready_fd for child in self.children.values())):
+            os.close(descriptor)
         launch.die_with_parent(signal.SIGTERM, parent)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # It is meant for the parent, also if sent to the group.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return _Child(os.getpid(), slot, theirs)
 
     def _look_for_ready(self) -> None:
-        waiting = {one.ready_fd: one for one in self.children.values() if not one.ready}
+        waiting = {child.ready_fd: child for child in self.children.values() if not child.ready}
         for number in select.select(list(waiting), [], [], 0)[0] if waiting else ():
             if os.read(number, 1):
                 waiting[number].ready = self.was_ready = True
@@ -145,10 +145,10 @@ class _Parent:
         log.warning("api.died", pid=child.pid, exit=code)
         if child.ready:
             return
-        if any(one.old for one in self.children.values()):
+        if any(other.old for other in self.children.values()):
             log.error("api.restart_abandoned", reason="the new process does not start; the old ones stay")
-            for one in self.children.values():
-                one.old = False
+            for other in self.children.values():
+                other.old = False
         self.due = time.monotonic() + self.delay_s
         self.delay_s = min(2 * self.delay_s, LONGEST_DELAY_S)
 
@@ -159,14 +159,14 @@ class _Parent:
             log.error("api.not_reloaded", reason=error.detail)  # noqa: TRY400 - a sentence for the operator
             return
         log.info("api.restarting", processes=self.count)
-        for one in self.children.values():
-            one.old = True
+        for child in self.children.values():
+            child.old = True
 
     def _replace_old(self) -> None:
         """Tell an old process to end when there is one too many and all are ready."""
-        there = [one for one in self.children.values() if not one.ending]
-        old = [one for one in there if one.old]
-        if old and len(there) > self.count and all(one.ready for one in there):
+        there = [child for child in self.children.values() if not child.ending]
+        old = [child for child in there if child.old]
+        if old and len(there) > self.count and all(child.ready for child in there):
             self._end(old[0])
 
     def _end(self, child: _Child) -> None:
@@ -175,12 +175,12 @@ class _Parent:
             os.kill(child.pid, signal.SIGTERM)
 
     def _end_all(self) -> None:
-        for one in self.children.values():
-            self._end(one)
-        for one in self.children.values():
+        for child in self.children.values():
+            self._end(child)
+        for child in self.children.values():
             with suppress(ChildProcessError):
-                os.waitpid(one.pid, 0)
-            self.forget(one.pid, one.slot)
+                os.waitpid(child.pid, 0)
+            self.forget(child.pid, child.slot)
 
 
 def slots(count: int) -> int:

@@ -140,7 +140,7 @@ def written(home: Path, name: str, start: int) -> list[str]:
 
 def telling(lines: Sequence[str]) -> str:
     """Return the line that explains most: the last fatal one, else the last."""
-    fatal = [line for line in lines if any(word in line for word in FATAL_WORDS)]
+    fatal = [line for line in lines if any(sign in line for sign in FATAL_WORDS)]
     return (fatal or lines)[-1]
 
 

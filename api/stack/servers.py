@@ -101,8 +101,8 @@ class LocalServer:
             self._process = self._launch()
             if self._wait_for_answer():
                 return
-            words = self._process.last_words()
-            if self.port_taken not in words or not left:
+            message = self._process.last_words()
+            if self.port_taken not in message or not left:
                 raise self._process.not_started()
             self.port = 0
 

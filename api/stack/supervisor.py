@@ -124,8 +124,8 @@ class ChildProcess:
         """
         if self._forks and ended.exit() == "SIGTERM" and self._forks.has_ended():
             return self._forks.failure(self.name)
-        told = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
-        return Misconfigured(ended.last_words()) if told else ended.not_started()
+        is_explained = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
+        return Misconfigured(ended.last_words()) if is_explained else ended.not_started()
 
     def stop(self, grace_s: float) -> None:
         """Ask it to end, and kill its group after `grace_s` seconds."""
@@ -241,7 +241,7 @@ def _stage(name: str) -> int:
 
 def _stop_together(members: Sequence[Member], grace_s: float) -> None:
     threads = [threading.Thread(target=member.stop, args=(grace_s,)) for member in members]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

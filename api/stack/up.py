@@ -163,9 +163,9 @@ class _Stack:
 
     def _of_child(self, child: Child, roles: Mapping[str, str]) -> dict[str, str]:
         """Return a child's own environment. An empty value hides one in `.env` or `imprint.toml`."""
-        known = {name: url if name in child.roles else "" for name, url in roles.items()}
+        urls = {name: url if name in child.roles else "" for name, url in roles.items()}
         port = self._metrics.port if child.shows_metrics else 0
-        return {**known, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
+        return {**urls, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
 
     def _start_fork_server(self, settings_env: Mapping[str, str], children: Sequence[Child]) -> None:
         """Start the fork server, without any URL: what it has in memory, all its processes have."""

@@ -78,18 +78,18 @@ class AnswerLimits:
         `param`: the parameter that the endpoint names apart, if any. A limit that leaves no room for the question is
         dropped for this question alone: the model's context is one.
         """
-        said = refusal[:REFUSAL_CHARACTERS]
+        text = refusal[:REFUSAL_CHARACTERS]
         limit_name = next((name for name in LIMIT_NAMES if name in sent), None)
-        if limit_name and _OF_OUTPUT.search(said) and _TOO_LARGE.search(said):
+        if limit_name and _OF_OUTPUT.search(text) and _TOO_LARGE.search(text):
             return {name: value for name, value in sent.items() if name != limit_name}
-        refused = param if param in sent else _named(said, sent)
+        refused = param if param in sent else _named(text, sent)
         if refused is None:
             return None
         self._refused.add(refused)
         return self.of(prompt)
 
 
-def _named(said: str, sent: Mapping[str, float]) -> str | None:
+def _named(text: str, sent: Mapping[str, float]) -> str | None:
     """Return the parameter that a refusal names first."""
-    places = {name: found.start() for name in sent if (found := re.search(rf"\b{name}\b", said))}
+    places = {name: match.start() for name in sent if (match := re.search(rf"\b{name}\b", text))}
     return min(places, key=places.__getitem__, default=None)

@@ -62,8 +62,8 @@ def _error_of_body(who: str, error: Mapping[str, Any]) -> Later | Never:
     if TOO_MANY_REQUESTS in numbers:
         return RateLimited(detail, after=PAUSE)
     passes = any(number in RETRIABLE or number >= SERVER_ERROR for number in numbers)
-    words = " ".join(str(error.get(name)) for name in ("code", "status", "type"))
-    return Later(detail) if passes or (not numbers and _PASSING.search(words)) else Never(detail)
+    labels = " ".join(str(error.get(name)) for name in ("code", "status", "type"))
+    return Later(detail) if passes or (not numbers and _PASSING.search(labels)) else Never(detail)
 
 
 _PASSING: Final = re.compile(

@@ -83,15 +83,15 @@ class BatchingEmbedder:
             del self._waiting[: BATCH_TEXTS - 1]
         try:
             with suppress(Exception):  # Then each tries alone, and only whose text it was is refused.
-                rows = self._inner.embed_queries([one.text for one in together])
-                for one, row in zip(together, rows, strict=True):
-                    one.row = row[np.newaxis]
+                rows = self._inner.embed_queries([entry.text for entry in together])
+                for entry, row in zip(together, rows, strict=True):
+                    entry.row = row[np.newaxis]
         finally:
             with self._lock:
                 following = self._waiting[:1]
                 del self._waiting[:1]
                 self._free += not following
-            for one in following:
-                one.leads = True
-            for one in [*following, *together]:
-                one.woken.set()
+            for entry in following:
+                entry.leads = True
+            for entry in [*following, *together]:
+                entry.woken.set()

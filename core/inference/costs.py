@@ -73,8 +73,8 @@ def of(
     since = _beginning(tx, since, until, most)
     rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
     figures = [{name: row[name] for name in FIGURES} for row in rows]
-    items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
-    total = next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])
+    items = [{"key": row["key"], **item} for row, item in zip(rows, figures, strict=True) if not row["is_total"]]
+    total = next(item for row, item in zip(rows, figures, strict=True) if row["is_total"])
     return {"from": since, "items": items, "total": total}
 
 
@@ -97,7 +97,7 @@ def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int, m
     return {
         "from": since,
         "days": days,
-        "series": [groups[place] for place in sorted(groups)],
+        "series": [groups[rank] for rank in sorted(groups)],
         "rest": {name: rest[name] for name in DAY_FIGURES},
     }
 

@@ -118,8 +118,8 @@ class CachedEmbedder:
 
     def _rows(self, texts: Sequence[str], kind: str, embed: Callable[[Sequence[str]], Floats]) -> Floats:
         keys = [digest(self._tenant_id, kind, text) for text in texts]
-        found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        kept = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
         if kind == TEXT:
             metrics.VECTORS.labels("made").inc(len(missing))
             metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))
@@ -130,12 +130,12 @@ class CachedEmbedder:
             except BrokenVectors as broken:
                 for text, row in broken.good.items():
                     self._kept.put(digest(self._tenant_id, kind, text), row.copy())
-                cached = {text: found[key] for key, text in zip(keys, texts, strict=True) if key in found}
+                cached = {text: kept[key] for key, text in zip(keys, texts, strict=True) if key in kept}
                 raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons, broken.advice) from broken
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
-            found |= fresh
-        return np.array([found[key] for key in keys], dtype=np.float32).reshape(len(texts), self.dimension)
+            kept |= fresh
+        return np.array([kept[key] for key in keys], dtype=np.float32).reshape(len(texts), self.dimension)
 
 
 def unit_rows(rows: Floats) -> Floats:

@@ -37,7 +37,7 @@ class InstalledEmbedders:
         """Return the embedder of a model; None: that of the installation. Misconfigured: it is not offered."""
         if model is None or model == (self.default.name, self.default.dimension):
             return self.default
-        local = next((one for one in MODELS.values() if _is_by(model, one)), None)
+        local = next((candidate for candidate in MODELS.values() if _is_by(model, candidate)), None)
         if local is None:
             raise Misconfigured(
                 f"A tenant has vectors by {model}, which this process cannot make: set IMPRINT_EMBEDDING to that model."
@@ -51,8 +51,8 @@ class InstalledEmbedders:
                 )
             return self._others[local.name]
 
-    def _opened(self, one: Embedder, *, local: bool) -> Embedder:
-        return self._wrap(one) if local else one
+    def _opened(self, inner: Embedder, *, local: bool) -> Embedder:
+        return self._wrap(inner) if local else inner
 
 
 def _is_by(model: EmbeddingModel, local: LocalModel) -> bool:
@@ -64,8 +64,8 @@ def offered(settings: Settings) -> dict[str, EmbeddingModel]:
     """Return the models that a tenant may choose, by name: those installed on this machine, and the configured one."""
     own = settings.embedding
     names = [name for name, local in MODELS.items() if name != DEFAULT and local_embedder.is_installed(local)]
-    found = {name: EmbeddingModel(MODELS[name].name, MODELS[name].dimension) for name in names}
-    return found if own == DEFAULT else {own: EmbeddingModel(*identity(settings)), **found}
+    models = {name: EmbeddingModel(MODELS[name].name, MODELS[name].dimension) for name in names}
+    return models if own == DEFAULT else {own: EmbeddingModel(*identity(settings)), **models}
 
 
 def chosen(settings: Settings, name: str) -> EmbeddingModel:
@@ -87,8 +87,8 @@ def chosen(settings: Settings, name: str) -> EmbeddingModel:
 def name_of(settings: Settings, model: EmbeddingModel) -> str:
     """Return the name by which a model is chosen; its own name if it is not offered any more."""
     named: Mapping[str, EmbeddingModel] = offered(settings)
-    return next((name for name, one in named.items() if one == model), model.name)
+    return next((name for name, candidate in named.items() if candidate == model), model.name)
 
 
-def _unwrapped(one: Embedder) -> Embedder:
-    return one
+def _unwrapped(inner: Embedder) -> Embedder:
+    return inner

@@ -73,9 +73,9 @@ def read_files(model: LocalModel, folder: Path | None = None) -> Any:
 
 def local_model_path(model: LocalModel) -> Path:
     """Return the folder with a model's files. Raises Misconfigured if its package is not installed."""
-    found = importlib.util.find_spec(model.package)
-    for place in found.submodule_search_locations or [] if found else []:
-        folder = Path(place) / model.folder
+    spec = importlib.util.find_spec(model.package)
+    for location in spec.submodule_search_locations or [] if spec else []:
+        folder = Path(location) / model.folder
         if all((folder / name).is_file() for name in model.files):
             return folder
     raise Misconfigured(f"The local embedding model {model.name} is not installed. {_way_out(model)}")
@@ -127,7 +127,7 @@ def _check_files(model: LocalModel, folder: Path) -> None:
 
 
 def _way_out(model: LocalModel) -> str:
-    named = [name for name, one in MODELS.items() if one.name == model.name][-1]
+    named = [name for name, candidate in MODELS.items() if candidate.name == model.name][-1]
     return f"Run `imprint model install {named}`, or set IMPRINT_EMBEDDING to another model."
 
 

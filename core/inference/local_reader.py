@@ -53,9 +53,9 @@ class LocalReader:
 
         Raises as `asks` does.
         """
-        found: tuple[str, str, float] = self._reader.get().values((statement, reply, message))
+        result: tuple[str, str, float] = self._reader.get().values((statement, reply, message))
         self._reader.touch()
-        return found
+        return result
 
     def _log_odds(self, head: str, texts: Sequence[tuple[str, ...]]) -> Floats:
         if not texts:

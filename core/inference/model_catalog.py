@@ -82,17 +82,17 @@ def window(model: str) -> int:
     Raises:
         Invalid: at `/model`, for a name of no family that is known; it lists the families.
     """
-    found = find_family(model)
-    if found is None:
-        families = ", ".join(sorted({one.family for one in MODELS.values()}))
+    family = find_family(model)
+    if family is None:
+        families = ", ".join(sorted({entry.family for entry in MODELS.values()}))
         raise Invalid([Problem("/model", f"Give a limit in tokens, or a model of a known family: {families}.")])
-    return found.window
+    return family.window
 
 
 def vocabulary(model: str) -> str | None:
     """Return the vocabulary in which a model counts (`o200k_base`); None if unpublished."""
-    found = find_family(model)
-    return found.vocabulary if found else None
+    family = find_family(model)
+    return family.vocabulary if family else None
 
 
 def find_family(model: str) -> ModelFamily | None:
@@ -120,7 +120,7 @@ def _models() -> dict[str, ModelFamily]:
 
 def _counted_as(family: str, counted: dict[str, str]) -> str:
     """Return the family whose vocabulary it shares: itself, or the longest that it begins with."""
-    fits = [one for one in counted if family == one or family.startswith(f"{one}-")]
+    fits = [name for name in counted if family == name or family.startswith(f"{name}-")]
     return max(fits, key=len, default="")
 
 

@@ -102,8 +102,8 @@ class OpenAIClient:
         ]
         answer: Answer | UnusableAnswer = self._once(ChatRequest(prompt, talk, shape, on_call))
         if isinstance(answer, UnusableAnswer) and answer.fault is not None:
-            said = answer.answer[:REPAIR_CHARACTERS] or "(nothing)"
-            talk += [{"role": "assistant", "content": said}, {"role": "user", "content": answer.fault}]
+            previous = answer.answer[:REPAIR_CHARACTERS] or "(nothing)"
+            talk += [{"role": "assistant", "content": previous}, {"role": "user", "content": answer.fault}]
             answer = self._once(ChatRequest(f"{prompt}+repair", talk, shape, on_call))
         if isinstance(answer, UnusableAnswer):
             raise Never(f"{self.model} missed the shape of the answer: {answer.outcome}. {answer.fault or ''}".strip())
@@ -129,12 +129,12 @@ class OpenAIClient:
     def _create(self, question: ChatRequest, form: str, limits: Mapping[str, float]) -> Any:
         system, *rest = question.talk
         if form != FORMATS[0]:
-            words = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
-            system = {"role": "system", "content": words}
-        asked: dict[str, Any] = dict(limits)
+            instructions = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
+            system = {"role": "system", "content": instructions}
+        options: dict[str, Any] = dict(limits)
         if form != FORMATS[-1]:
-            asked["response_format"] = structured_output.response_format(question.shape, form)
-        return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
+            options["response_format"] = structured_output.response_format(question.shape, form)
+        return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **options)
 
     def _record_answer(self, question: ChatRequest, began: float, completion: Completion) -> Any:
         """Parse a completion, and record its outcome and its tokens."""
@@ -222,23 +222,23 @@ def _completion_of(reply: Any) -> Completion:
     )
 
 
-def _answer_of(said: Completion, shape: type[Any]) -> Any:
+def _answer_of(completion: Completion, shape: type[Any]) -> Any:
     """Return the answer, or its fault (Wrong)."""
-    if said.declined is not None:
+    if completion.declined is not None:
         fault = (
             "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
         )
-        return UnusableAnswer("declined", said.declined, fault)
-    if said.ended == "content_filter":
-        return UnusableAnswer("filtered", said.text, None)
-    cut_off = said.ended == "length"
+        return UnusableAnswer("declined", completion.declined, fault)
+    if completion.ended == "content_filter":
+        return UnusableAnswer("filtered", completion.text, None)
+    cut_off = completion.ended == "length"
     try:
-        return structured_output.read(said.text, shape, whole=not cut_off)
+        return structured_output.read(completion.text, shape, whole=not cut_off)
     except ValidationError as error:
         if cut_off:
             fault = "That was cut off at its greatest length. Answer again, complete and shorter: what matters most."
-            return UnusableAnswer("truncated", said.text, fault)
-        return UnusableAnswer("misshapen", said.text, structured_output.repair_request(error))
+            return UnusableAnswer("truncated", completion.text, fault)
+        return UnusableAnswer("misshapen", completion.text, structured_output.repair_request(error))
 
 
 def _is_of_format(refusal: openai.APIError) -> bool:
@@ -254,13 +254,13 @@ def _is_of_request(refusal: openai.APIError) -> bool:
 def _usage(usage: Any) -> tuple[int, int] | None:
     """Return the counted input and output tokens; None where the provider did not count."""
     counted = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    asked, told = (number if isinstance(number, int) and number >= 0 else 0 for number in counted)
-    return (asked, told) if asked else None
+    input_tokens, output_tokens = (number if isinstance(number, int) and number >= 0 else 0 for number in counted)
+    return (input_tokens, output_tokens) if input_tokens else None
 
 
-def _estimate(talk: Messages, said: Completion) -> tuple[int, int]:
-    asked = sum(token_estimate(str(one.get("content", ""))) for one in talk)
-    return asked, token_estimate(said.text or said.declined or "")
+def _estimate(talk: Messages, completion: Completion) -> tuple[int, int]:
+    input_tokens = sum(token_estimate(str(message.get("content", ""))) for message in talk)
+    return input_tokens, token_estimate(completion.text or completion.declined or "")
 
 
 def _text(content: Any) -> str:

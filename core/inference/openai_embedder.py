@@ -39,8 +39,8 @@ class OpenAIEmbedder(Symmetric):
         rows, broken = np.zeros((len(texts), self.dimension), dtype=np.float32), dict[int, str]()
         for start in range(0, len(texts), _REQUEST_TEXTS):
             part = [text if text.strip() else "-" for text in texts[start : start + _REQUEST_TEXTS]]
-            found, faults = self._checked(self._ask(part), len(part))
-            rows[start : start + len(part)] = found
+            embedded, faults = self._checked(self._ask(part), len(part))
+            rows[start : start + len(part)] = embedded
             broken |= {start + position: fault for position, fault in faults.items()}
         if broken:
             good = {text: rows[position] for position, text in enumerate(texts) if position not in broken}

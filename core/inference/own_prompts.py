@@ -90,10 +90,10 @@ def packaged_names() -> Mapping[str, str]:
 
 def packaged_name(name: str) -> str:
     """Return the versioned name of a packaged prompt. NotFound: there is none of this name."""
-    found = packaged_names().get(name)
-    if found is None:
+    packaged = packaged_names().get(name)
+    if packaged is None:
         raise NotFound(f"There is no prompt {name!r}. There are: {', '.join(packaged_names())}.")
-    return found
+    return packaged
 
 
 def require_valid(written: str) -> None:
@@ -111,14 +111,14 @@ def require_valid(written: str) -> None:
 
 
 def _placeholder_faults(written: str) -> list[str]:
-    known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
+    placeholders = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     faults = []
-    for found in _PLACEHOLDER.finditer(written):
-        line = written.count("\n", 0, found.start()) + 1
-        if not found[2]:
+    for match in _PLACEHOLDER.finditer(written):
+        line = written.count("\n", 0, match.start()) + 1
+        if not match[2]:
             faults.append(f"line {line}: a placeholder begins with {{{{ and does not end; write }}}}")
-        elif found[1].strip() not in PLACEHOLDERS:
-            faults.append(f"line {line}: there is no placeholder {{{{{found[1][:40]}}}}}; there are {known}")
+        elif match[1].strip() not in PLACEHOLDERS:
+            faults.append(f"line {line}: there is no placeholder {{{{{match[1][:40]}}}}}; there are {placeholders}")
     return faults
 
 
@@ -126,13 +126,13 @@ def render(written: str, packaged: str, shape: type[BaseModel]) -> str:
     """Return a prompt with its placeholders filled in; what is filled in is not searched again."""
     schema = json.dumps(structured_output.schema(shape), ensure_ascii=False, separators=(",", ":"))
     values = {"packaged": packaged, "schema": schema}
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1].strip(), found[0]), written)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1].strip(), match[0]), written)
 
 
 def in_force(tx: Tx) -> dict[str, PromptVersion]:
     """Return the tenant's own prompts by name, without those that were reset."""
-    found = [PromptVersion(*row) for row in tx.execute(_LATEST)]
-    return {one.name: one for one in found if one.text is not None}
+    latest = [PromptVersion(*row) for row in tx.execute(_LATEST)]
+    return {version.name: version for version in latest if version.text is not None}
 
 
 def versions(tx: Tx, name: str) -> list[PromptVersion]:

@@ -75,15 +75,15 @@ def provider(settings: Settings) -> Provider:
 
 def admit(tx: Tx, provider: Provider, need: Need) -> Admission:
     """Take what a job needs from the bucket, all or nothing. Other workers wait until this transaction ends."""
-    said: list[Admission] = []
+    admissions: list[Admission] = []
 
     def turn(level: Level, now: datetime) -> Level:
         after, answer = token_bucket.admit(level, provider.limits, now, need)
-        said.append(answer)
+        admissions.append(answer)
         return after
 
     _change(tx, provider, turn)
-    return said[0]
+    return admissions[0]
 
 
 def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
@@ -138,15 +138,15 @@ class Meter:
         return level.open_until - level.filled_at if level and level.open_until else None
 
     def _enter(self, tx: Tx) -> Admission:
-        said: list[Admission] = []
+        admissions: list[Admission] = []
 
         def turn(level: Level, now: datetime) -> Level:
             after, answer = token_bucket.enter(level, self.provider.limits, now)
-            said.append(answer)
+            admissions.append(answer)
             return after
 
         _change(tx, self.provider, turn)
-        return said[0]
+        return admissions[0]
 
     def _after(
         self, grant: Grant, need: Need, then: Callable[[Level, datetime], Level], *, always: bool = False

@@ -43,8 +43,8 @@ _OPEN_THOUGHT = re.compile(r"<think(?:ing)?>")
 
 def schema(shape: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a shape in strict mode: every field required, no others, no unknown keyword."""
-    found: dict[str, Any] = _strict(shape.model_json_schema())
-    return found
+    strict: dict[str, Any] = _strict(shape.model_json_schema())
+    return strict
 
 
 def response_format(shape: type[BaseModel], form: str) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
     except ValidationError as error:
         written = sorted(_within(raw), key=len, reverse=True) if whole else []
         fault = error
-        for place, piece in enumerate(written):
+        for index, piece in enumerate(written):
             try:
                 return shape.model_validate_json(piece)
             except ValidationError as inner:
-                fault = inner if place == 0 else fault  # Of the longest piece the model can be told what is wrong.
+                fault = inner if index == 0 else fault  # Of the longest piece the model can be told what is wrong.
         raise fault from None
 
 
@@ -93,20 +93,20 @@ def _strict(node: Any) -> Any:
         return node
     if "$ref" in node:
         return {"$ref": node["$ref"]}  # Nothing may stand beside it.
-    found = {name: value for name, value in node.items() if name in STRICT_KEYWORDS}
-    if found.get("format") not in STRING_FORMATS:
-        found.pop("format", None)
-    if "items" in found:
-        found["items"] = _strict(found["items"])
+    kept = {name: value for name, value in node.items() if name in STRICT_KEYWORDS}
+    if kept.get("format") not in STRING_FORMATS:
+        kept.pop("format", None)
+    if "items" in kept:
+        kept["items"] = _strict(kept["items"])
     branches = node.get("anyOf") or node.get("oneOf") or node.get("allOf")
     if branches:
-        found["anyOf"] = [_strict(branch) for branch in branches]
+        kept["anyOf"] = [_strict(branch) for branch in branches]
     for name in ("properties", "$defs"):  # Names of fields and shapes, which need not be keywords.
-        if name in found:
-            found[name] = {key: _strict(value) for key, value in found[name].items()}
-    if found.get("type") == "object":
-        found |= {"required": list(found.get("properties", {})), "additionalProperties": False}
-    return found
+        if name in kept:
+            kept[name] = {key: _strict(value) for key, value in kept[name].items()}
+    if kept.get("type") == "object":
+        kept |= {"required": list(kept.get("properties", {})), "additionalProperties": False}
+    return kept
 
 
 def _without_thoughts(raw: str) -> str:
@@ -120,13 +120,13 @@ def _within(raw: str) -> Iterator[str]:
     """Return the outermost JSON objects in a text: in fences and in prose."""
     answer, tries = _without_thoughts(raw), 0
     for text in (*_FENCE.findall(answer), answer):
-        place = text.find("{")
-        while place >= 0 and (tries := tries + 1) <= MOST_ATTEMPTS:
+        start = text.find("{")
+        while start >= 0 and (tries := tries + 1) <= MOST_ATTEMPTS:
             try:
-                end = _DECODER.raw_decode(text, place)[1]
-                yield text[place:end]
+                end = _DECODER.raw_decode(text, start)[1]
+                yield text[start:end]
             except json.JSONDecodeError as error:
-                end = max(error.pos, place + 1)  # What was read up to there is a piece of something broken.
+                end = max(error.pos, start + 1)  # What was read up to there is a piece of something broken.
             except RecursionError:
                 break
-            place = text.find("{", end)
+            start = text.find("{", end)

@@ -124,9 +124,9 @@ def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
         return text
     room = longest_fit(text, limit, counter, mark)
     for end in (*_ends(text, room), room):
-        said = text[:end].rstrip() + mark
-        if counter.count(said) <= limit:
-            return said
+        shortened = text[:end].rstrip() + mark
+        if counter.count(shortened) <= limit:
+            return shortened
     return mark if counter.count(mark) <= limit else ""
 
 
@@ -144,17 +144,17 @@ def longest_fit(text: str, limit: int, counter: Counter, mark: str = "") -> int:
 
 def _ends(text: str, room: int) -> tuple[int, ...]:
     """Return places to cut within `room` characters, the best first."""
-    sentences = [found.end() for found in _SENTENCE.finditer(text, room * 2 // 3, room)]
-    words = [found.start() for found in _SPACE.finditer(text, room // 3, room)]
-    return tuple(places[-1] for places in (sentences, words) if places)
+    sentences = [match.end() for match in _SENTENCE.finditer(text, room * 2 // 3, room)]
+    spaces = [match.start() for match in _SPACE.finditer(text, room // 3, room)]
+    return tuple(places[-1] for places in (sentences, spaces) if places)
 
 
 @lru_cache(maxsize=len(_FILES))
 def _open_vocabulary(name: str) -> Counter | None:
     """Return a vocabulary of tiktoken if installed and cached; tiktoken would download a missing one."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
-    place = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)
-    file = place / hashlib.sha1(_ORIGIN.format(name).encode(), usedforsecurity=False).hexdigest()
+    directory = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)
+    file = directory / hashlib.sha1(_ORIGIN.format(name).encode(), usedforsecurity=False).hexdigest()
     if not importlib.util.find_spec("tiktoken") or folder == "" or not file.is_file():
         return None
     if hashlib.sha256(file.read_bytes()).hexdigest() != _FILES[name]:
@@ -193,11 +193,11 @@ class _Costs(dict[str, int]):
 def _word(piece: str) -> int:
     """Return the cost of a word, with or without the space before it."""
     word = piece.lstrip(" '")
-    known = _weights().words.get(word)
+    costs = _weights().words.get(word)
     if piece[0] == "'":
         return 1
-    if known:
-        return known[piece[0] != " "]
+    if costs:
+        return costs[piece[0] != " "]
     if word.isupper():
         return _run(word.lower(), "upper") if len(word) > 1 else 1
     return _run(word, "lower") if word.islower() else 1 + _run(word[1:], "lower")
@@ -206,7 +206,7 @@ def _word(piece: str) -> int:
 def _run(run: str, kind: str) -> int:
     """Return the cost of a run by its pairs of neighbours."""
     first, pairs = _weights().pairs[kind]
-    return max(1, -(-(first + sum(pairs[one + other] for one, other in pairwise(run))) // _UNIT))
+    return max(1, -(-(first + sum(pairs[left + right] for left, right in pairwise(run))) // _UNIT))
 
 
 class _Weights:
@@ -223,7 +223,7 @@ class _Weights:
         }
         self.marks = {mark: int(cost) for cost, marks in measured["marks"].items() for mark in marks}
         self.digits: Mapping[str, int] = measured["digits"]
-        self.pairs = {kind: _pairs(**said) for kind, said in measured["pairs"].items()}
+        self.pairs = {kind: _pairs(**entry) for kind, entry in measured["pairs"].items()}
 
     def characters(self, of: str) -> dict[str, int]:
         """Characters that a vocabulary encodes in fewer tokens than bytes, or in more after normalization."""
@@ -233,7 +233,7 @@ class _Weights:
 
 
 def _pairs(signs: str, first: int, weights: list[int]) -> tuple[int, dict[str, int]]:
-    return first, dict(zip((one + other for one in signs for other in signs), weights, strict=True))
+    return first, dict(zip((left + right for left in signs for right in signs), weights, strict=True))
 
 
 @lru_cache(maxsize=1)

@@ -209,7 +209,7 @@ class MemoryLine(Statement):
 
     @model_validator(mode="after")
     def _has_a_history(self) -> Self:
-        numbers = [one.version for one in self.versions]
+        numbers = [version.version for version in self.versions]
         if numbers != sorted(set(numbers)) or (numbers and numbers[-1] > self.version):
             raise ValueError("`versions` are not numbered up to `version`")
         return self
@@ -363,6 +363,8 @@ def parse(file: str, raw: bytes) -> tuple[Any, Json]:
 
 
 def _problems(error: ValidationError) -> Iterator[Problem]:
-    for one in error.errors(include_url=False, include_context=False, include_input=False):
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in one["loc"])
-        yield Problem(pointer, "is required" if one["type"] == "missing" else one["msg"].removeprefix("Value error, "))
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in fault["loc"])
+        yield Problem(
+            pointer, "is required" if fault["type"] == "missing" else fault["msg"].removeprefix("Value error, ")
+        )

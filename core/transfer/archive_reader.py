@@ -45,10 +45,10 @@ class ArchiveReader:
         self._allowance = allowance or Allowance()
         with _as_unreadable(name):
             self._zip = zipfile.ZipFile(file)
-        entries = [one for one in self._zip.infolist() if not one.is_dir()]
+        entries = [entry for entry in self._zip.infolist() if not entry.is_dir()]
         opened.require_few(len(entries), name)
         self._allowance.unpack(entries, name)
-        self._entries = {one.filename: one for one in entries}
+        self._entries = {entry.filename: entry for entry in entries}
         if len(self._entries) != len(entries):
             raise Unreadable(f"{name} has two files of one name; export it again.")
         self.manifest = self._read_manifest()
@@ -62,8 +62,10 @@ class ArchiveReader:
             try:
                 checked, plain = archive_lines.parse(file, raw)
             except Invalid as error:
-                place = f"{file}.jsonl:{number}"
-                raise Invalid([Problem(p.pointer, f"{place}: {p.detail}") for p in error.problems[:PROBLEMS]]) from None
+                location = f"{file}.jsonl:{number}"
+                raise Invalid(
+                    [Problem(p.pointer, f"{location}: {p.detail}") for p in error.problems[:PROBLEMS]]
+                ) from None
             yield ReadLine(number, checked, plain, len(raw))
 
     def check(self) -> dict[str, int]:
@@ -79,11 +81,11 @@ class ArchiveReader:
                         self._date(line.checked.occurred_at)
             except Invalid as error:
                 problems += error.problems
-        said: Mapping[str, int] = self.manifest.counts
+        declared: Mapping[str, int] = self.manifest.counts
         problems += [
-            Problem(f"/counts/{file}", f"{MANIFEST}: says {said.get(file, 0)}, but {file}.jsonl has {found} lines")
-            for file, found in counts.items()
-            if found != said.get(file, 0) and not problems
+            Problem(f"/counts/{file}", f"{MANIFEST}: says {declared.get(file, 0)}, but {file}.jsonl has {count} lines")
+            for file, count in counts.items()
+            if count != declared.get(file, 0) and not problems
         ]
         if problems:
             raise Invalid(problems[:PROBLEMS])
@@ -98,11 +100,11 @@ class ArchiveReader:
         """Yield all lines of a file. Invalid: two of them are alike, or out of order, so that one name has two."""
         last: tuple[Any, ...] = ()
         for line in self.lines(file):
-            place = line.checked.place
-            if place and last and place <= last:
+            position = line.checked.place
+            if position and last and position <= last:
                 detail = f"{file}.jsonl:{line.number}: is not behind the line before it; the archive was changed"
                 raise Invalid([Problem("", detail)])
-            last = place
+            last = position
             yield line
 
     def _raw_lines(self, file: str) -> Iterator[tuple[int, bytes]]:
@@ -131,22 +133,22 @@ class ArchiveReader:
                 "imported: export each member."
             )
         try:
-            found: Manifest = archive_lines.parse("manifest", raw)[0]
+            manifest: Manifest = archive_lines.parse("manifest", raw)[0]
         except Invalid as error:
             raise Unreadable(f"{MANIFEST} of {self._name} cannot be read: {error}") from None
-        if found.version != VERSION:
+        if manifest.version != VERSION:
             raise Unreadable(
-                f"{self._name} is an archive of version {found.version}; this release reads version {VERSION}: "
+                f"{self._name} is an archive of version {manifest.version}; this release reads version {VERSION}: "
                 f"install the one that wrote it."
             )
-        return found
+        return manifest
 
 
 def is_archive(file: IO[bytes]) -> bool:
     """Return whether a file is a zip with the manifest of an archive; its position is moved."""
     try:
-        with zipfile.ZipFile(file) as found:
-            raw = found.open(MANIFEST).read(LINE_BYTES)
+        with zipfile.ZipFile(file) as archive:
+            raw = archive.open(MANIFEST).read(LINE_BYTES)
             return any(f'"{name}"'.encode() in raw for name in (FORMAT, GROUP_FORMAT))
     except (*BROKEN, KeyError, OSError, ValueError):
         return False

@@ -47,10 +47,10 @@ def write(
         tx.execute(_UTC)
         for file in FILES:
             rows = _profile(tx, kind, name) if file == "profile" else _rows(tx, _STATEMENTS[kind][file], name)
-            shown = rows if raw else map(_screened, rows)
+            prepared = rows if raw else map(_screened, rows)
             if file == "memories" and kind == "user" and signer is not None:
-                shown = map(Seals(signer, tenant_id, name).sealed, shown)
-            archive.write_lines(file, _in_turn(shown))
+                prepared = map(Seals(signer, tenant_id, name).sealed, prepared)
+            archive.write_lines(file, _in_turn(prepared))
     about: Json = {f"{kind}_id": name, "raw": raw} | ({"format": GROUP_FORMAT} if kind == "group" else {})
     if not any(archive.close(about).values()):
         raise NotFound(f"Nothing is stored about a {kind} {name!r}, so there is nothing to export. Check the name.")
@@ -74,7 +74,7 @@ def _profile(tx: Tx, kind: Kind, name: str) -> Iterator[Json]:
     row = tx.execute(_PROFILE, {"owner": f"{kind}:{name}"}).one_or_none()
     if row is not None:
         ids = sorted(set(_cited(row.attributes)))
-        ordinals = {one.id: one.ordinal for one in tx.execute(_ORDINALS[kind], {"owner": name, "ids": ids})}
+        ordinals = {memory.id: memory.ordinal for memory in tx.execute(_ORDINALS[kind], {"owner": name, "ids": ids})}
         yield {"attributes": _by_ordinal(row.attributes, ordinals), "version": row.version}
 
 
@@ -91,7 +91,7 @@ def _cited(value: Any) -> Iterator[str]:
 def _by_ordinal(value: Any, ordinals: Mapping[str, int]) -> Any:
     if isinstance(value, dict):
         return {
-            key: [ordinals[one] for one in inner if one in ordinals]
+            key: [ordinals[memory_id] for memory_id in inner if memory_id in ordinals]
             if key == "memories" and isinstance(inner, list)
             else _by_ordinal(inner, ordinals)
             for key, inner in value.items()

@@ -45,9 +45,9 @@ def open_upload(
     """
     tx.execute(_LOCK, {"tenant": tenant_id})
     expire(tx)
-    known = tx.execute(_INTERRUPTED, {"user": user_id, "size": size, "sha256": sha256}).one_or_none()
-    if known is not None:
-        return known
+    interrupted = tx.execute(_INTERRUPTED, {"user": user_id, "size": size, "sha256": sha256}).one_or_none()
+    if interrupted is not None:
+        return interrupted
     open_ones = tx.execute(_OPEN).one()
     if open_ones.number >= limits.imports:
         raise LimitReached("imports", limits.imports, RETRY_SECONDS)
@@ -69,10 +69,10 @@ def add_part(tx: Tx, tenant_id: str, import_id: UUID, number: int, data: bytes) 
     row = _locked(tx, import_id)
     if row.status != "uploading":
         raise Conflict(f"The import is {row.status}; open another one.")
-    wanted = part_length(row.size, number)
-    if len(data) != wanted:
-        detail = f"part {number} of this upload has {wanted} bytes, not {len(data)}"
-        raise Invalid([Problem("", detail if wanted else f"there is no part {number} of {row.size} bytes")])
+    expected = part_length(row.size, number)
+    if len(data) != expected:
+        detail = f"part {number} of this upload has {expected} bytes, not {len(data)}"
+        raise Invalid([Problem("", detail if expected else f"there is no part {number} of {row.size} bytes")])
     tx.execute(_PART, {"tenant": tenant_id, "id": import_id, "number": number, "data": data})
     tx.execute(_TOUCH, {"id": import_id})
 
@@ -84,8 +84,8 @@ def start(tx: Tx, tenant_id: str, import_id: UUID) -> Any:
         return row
     missing = missing_parts(tx, row)
     if missing:
-        shown = ", ".join(map(str, missing[:10]))
-        raise Conflict(f"{len(missing)} parts have not arrived: {shown}{' …' if len(missing) > 10 else ''}. Send them.")  # noqa: PLR2004
+        parts = ", ".join(map(str, missing[:10]))
+        raise Conflict(f"{len(missing)} parts have not arrived: {parts}{' …' if len(missing) > 10 else ''}. Send them.")  # noqa: PLR2004
     payload = {"user_id": row.user_id, "import_id": str(import_id)}
     log.announce(tx, tenant_id, [Announcement(str(import_id), "import.requested", datetime.now(UTC), payload)])
     return tx.execute(_START, {"id": import_id, "event": str(import_id), "source": log.SOURCE}).one()
@@ -165,7 +165,7 @@ def advance(tx: Tx, row: Any, file: str, line: int, report: Json) -> None:
 
 def finish(tx: Tx, import_id: UUID, status: str, report: Json | None, problems: Sequence[Problem] = ()) -> bool:
     """End an import and delete its upload; return False if it had ended before."""
-    error = [{"pointer": one.pointer, "detail": one.detail} for one in problems] or None
+    error = [{"pointer": problem.pointer, "detail": problem.detail} for problem in problems] or None
     return _end(tx, import_id, status, report, error)
 
 
@@ -175,17 +175,17 @@ def put_places(tx: Tx, tenant_id: str, import_id: UUID, file: str, places: Mappi
     tx.execute(_PUT_PLACES, {"tenant": tenant_id, "id": import_id, "file": file, "rows": recordset(rows)})
 
 
-def places(tx: Tx, import_id: UUID, file: str, wanted: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+def places(tx: Tx, import_id: UUID, file: str, references: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """Return what ordinals stand for; those of lines that were left out are missing."""
-    asked = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(set(wanted))])
-    found = tx.execute(_PLACES, {"id": import_id, "file": file, "rows": asked})
-    return {(row.session_id, row.ordinal): row.ref for row in found}
+    values = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(set(references))])
+    rows = tx.execute(_PLACES, {"id": import_id, "file": file, "rows": values})
+    return {(row.session_id, row.ordinal): row.ref for row in rows}
 
 
 def taken(tx: Tx, import_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
     """Return those of the memories that a line of this import stands for already."""
-    found = tx.execute(_TAKEN, {"id": import_id, "refs": [str(one) for one in ids]}).scalars()
-    return {UUID(one) for one in found}
+    refs = tx.execute(_TAKEN, {"id": import_id, "refs": [str(memory_id) for memory_id in ids]}).scalars()
+    return {UUID(ref) for ref in refs}
 
 
 def expire(tx: Tx) -> int:

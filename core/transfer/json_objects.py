@@ -74,22 +74,22 @@ class _Text:
         """Return the next value."""
         while True:
             try:
-                found, end = _DECODER.raw_decode(self._buffer, self._used)
+                parsed, end = _DECODER.raw_decode(self._buffer, self._used)
             except RecursionError:
                 raise Unreadable(f"{self.name} is nested too deeply at character {self.at}.") from None
             except json.JSONDecodeError as error:
                 if len(self._buffer) - self._used > LONGEST:
                     raise Unreadable(f"{self.name} has a value of over {LONGEST} characters at {self.at}.") from None
-                place = self._before + error.pos
+                position = self._before + error.pos
                 if not self._fill():
-                    raise Unreadable(f"{self.name} is not JSON at character {place}: {error.msg}.") from None
+                    raise Unreadable(f"{self.name} is not JSON at character {position}: {error.msg}.") from None
             except ValueError:
                 raise Unreadable(f"{self.name} has a number with too many digits behind character {self.at}.") from None
             else:
-                if end == len(self._buffer) and isinstance(found, int | float) and self._fill():
+                if end == len(self._buffer) and isinstance(parsed, int | float) and self._fill():
                     continue  # A number may go on.
                 self._used = end
-                return found
+                return parsed
 
     def _fill(self) -> bool:
         """Read as much again as is left; return whether there was anything."""

@@ -112,11 +112,11 @@ Named = tuple[str, IO[bytes]]
 
 def _files(path: Path, allowance: Allowance) -> Iterator[Named]:
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
-        require_few(len(found), path.name)
-        for one in found:
-            if one.suffix.lower() in SUFFIXES | {".zip"}:
-                yield from _file(one, str(one.relative_to(path)), allowance)
+        paths = sorted(file_path for file_path in path.rglob("*") if file_path.is_file() and not file_path.is_symlink())
+        require_few(len(paths), path.name)
+        for file_path in paths:
+            if file_path.suffix.lower() in SUFFIXES | {".zip"}:
+                yield from _file(file_path, str(file_path.relative_to(path)), allowance)
     elif path.is_file():
         yield from _file(path, path.name, allowance)
     else:
@@ -141,7 +141,7 @@ def _zipped(file: IO[bytes], name: str, depth: int, allowance: Allowance) -> Ite
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             require_few(len(entries), name)
             allowance.unpack(entries, name)
-            for entry in sorted(entries, key=lambda one: one.filename):
+            for entry in sorted(entries, key=lambda info: info.filename):
                 yield from _entry(archive, entry, f"{name}/{entry.filename}", depth, allowance)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
         raise Unreadable(f"{name} is not a zip that can be read: {error}.") from None

@@ -130,8 +130,8 @@ def _values(file: Opened) -> Iterator[object]:
 
 def _format_of_file(file: Opened) -> Format | None:
     """Return the format of the first entry that is of a known one."""
-    known = (_format_of(value) for value in _values(file) if isinstance(value, dict))
-    return next((form for form in known if form is not None), None)
+    formats = (_format_of(value) for value in _values(file) if isinstance(value, dict))
+    return next((form for form in formats if form is not None), None)
 
 
 def _format_of_entry(entry: Entry, own: Format) -> Format:

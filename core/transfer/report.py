@@ -69,20 +69,22 @@ class Report:
     @classmethod
     def of(cls, reading: Reading) -> Report:
         """Read everything once. Unreadable: a file is broken, or nothing is known."""
-        found = cls()
+        report = cls()
         for record in reading.records():
-            found.count(record)
-        found.formats = sorted(reading.recognised)
-        return found
+            report.count(record)
+        report.formats = sorted(reading.recognised)
+        return report
 
     @classmethod
     def of_archive(cls, archive: ArchiveReader) -> Report:
         """Read and check an archive of Imprint as a whole. Invalid: something in it is wrong; Unreadable."""
         lines = archive.check()
-        found = cls(["imprint"], messages=lines["messages"], statements=lines["memories"], documents=lines["documents"])
-        found.sessions = lines["sessions"]
-        found.first, found.last = archive.span
-        return found
+        report = cls(
+            ["imprint"], messages=lines["messages"], statements=lines["memories"], documents=lines["documents"]
+        )
+        report.sessions = lines["sessions"]
+        report.first, report.last = archive.span
+        return report
 
     @property
     def talks(self) -> int:

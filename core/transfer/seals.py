@@ -39,8 +39,8 @@ class Seals:
         return isinstance(seal, str) and receipts.verify(self._body(row), seal, self.signer.public_key)
 
     def _body(self, row: Mapping[str, Any]) -> Json:
-        told = {name: row[name] for name in SEALED}
-        return {"purpose": PURPOSE, "tenant": self.tenant_id, "user": self.user_id, **told}
+        fields = {name: row[name] for name in SEALED}
+        return {"purpose": PURPOSE, "tenant": self.tenant_id, "user": self.user_id, **fields}
 
 
 def has_authority(row: Mapping[str, Any]) -> bool:

@@ -71,14 +71,14 @@ class _Reader:
     at: int = 0
 
     def numbers(self, layout: str) -> tuple[Any, ...]:
-        found = struct.unpack_from(f"<{layout}", self.raw.data, self.at)
+        values = struct.unpack_from(f"<{layout}", self.raw.data, self.at)
         self.at += struct.calcsize(f"<{layout}")
-        return found
+        return values
 
     def array(self, kind: Any, count: int) -> NDArray[Any]:
-        found = np.frombuffer(self.raw, kind, count, self.at)
-        self.at += found.nbytes
-        return found
+        values = np.frombuffer(self.raw, kind, count, self.at)
+        self.at += values.nbytes
+        return values
 
 
 def read(folder: Path) -> ModelFiles:
@@ -88,11 +88,11 @@ def read(folder: Path) -> ModelFiles:
     unigram = Unigram(pieces.texts, pieces.scores, pieces.unknown, pieces.normal)
     tokens = Tokens(unigram, pieces.first, pieces.last)
     tensors = _directory(reader)
-    words = tensors["emb.word"].reshape(-1, DIMENSION // quantisation.BLOCK, _Q4_BYTES)
+    embeddings = tensors["emb.word"].reshape(-1, DIMENSION // quantisation.BLOCK, _Q4_BYTES)
     positions = tensors["emb.pos"].reshape(-1, DIMENSION) + tensors["emb.type"][:DIMENSION]
 
     def embed(ids: Ids) -> Floats:
-        embedded: Floats = quantisation.restore_q4(words[ids]) + positions[: ids.shape[1]]
+        embedded: Floats = quantisation.restore_q4(embeddings[ids]) + positions[: ids.shape[1]]
         return embedded
 
     weights = dict(_weights(tensors))
@@ -137,14 +137,14 @@ def _pieces(reader: _Reader) -> Pieces:
 def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:
     """Return the tensors by name: float32, and quantised ones as rows of blocks."""
     (count,) = reader.numbers("i")
-    found: dict[str, NDArray[Any]] = {}
+    tensors: dict[str, NDArray[Any]] = {}
     for _ in range(count):
         (length,) = reader.numbers("H")
         name = reader.array(np.uint8, length).tobytes().decode()
         kind, _numbers, start, size = reader.numbers("BIQQ")
         tensor = reader.raw[start : start + size]
-        found[name] = tensor.reshape(-1, _Q4_BYTES) if kind == _QUANTISED else tensor.view(np.float32)
-    return found
+        tensors[name] = tensor.reshape(-1, _Q4_BYTES) if kind == _QUANTISED else tensor.view(np.float32)
+    return tensors
 
 
 def _weights(tensors: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -87,7 +87,7 @@ class Transformer:
         """
         rows = np.empty((len(tokens), width), dtype=np.float32)
         for batch in batches([len(ids) for ids in tokens]):
-            rows[batch] = pool(*self.states([tokens[place] for place in batch]))
+            rows[batch] = pool(*self.states([tokens[index] for index in batch]))
         return rows
 
     def states(self, tokens: Sequence[Sequence[int]]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -111,12 +111,12 @@ class Encoder:
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:
     """Return positions in `lengths`, longest first, cut so that no batch exceeds the token limit once padded."""
-    found: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        if not found or (len(found[-1]) + 1) * lengths[found[-1][0]] > BATCH_TOKENS:
-            found.append([])
-        found[-1].append(place)
-    return found
+    grouped: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if not grouped or (len(grouped[-1]) + 1) * lengths[grouped[-1][0]] > BATCH_TOKENS:
+            grouped.append([])
+        grouped[-1].append(index)
+    return grouped
 
 
 def pad(tokens: Sequence[Sequence[int]]) -> tuple[Ids, NDArray[np.bool_]]:

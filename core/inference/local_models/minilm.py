@@ -38,7 +38,7 @@ def read(folder: Path) -> ModelFiles:
     tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
-    words = tensors["embeddings.word_embeddings.weight"]
+    embeddings = tensors["embeddings.word_embeddings.weight"]
     positions = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
 
     def tokens(text: str) -> list[int]:
@@ -46,7 +46,7 @@ def read(folder: Path) -> ModelFiles:
         return ids
 
     def embed(ids: Ids) -> Floats:
-        embedded: Floats = words[ids] + positions[: ids.shape[1]]
+        embedded: Floats = embeddings[ids] + positions[: ids.shape[1]]
         return embedded
 
     return ModelFiles(tokens, embed, dict(_weights(tensors)))

@@ -32,17 +32,17 @@ class PieceTable:
         entries, mask = self._entries, self._mask
         for number, piece in enumerate(pieces, 1):
             hashed = hash(piece) ^ len(piece) << LENGTH_BIT
-            place = hashed & mask
-            while entries[place]:
-                place = (place + 1) & mask
-            entries[place] = hashed & HASHES | number
+            slot = hashed & mask
+            while entries[slot]:
+                slot = (slot + 1) & mask
+            entries[slot] = hashed & HASHES | number
 
     def get(self, text: str) -> int | None:
         """Return the id of a piece; None: it is none."""
         hashed = hash(text) ^ len(text) << LENGTH_BIT
-        place = hashed & self._mask
-        while entry := self._entries[place]:
+        slot = hashed & self._mask
+        while entry := self._entries[slot]:
             if not (entry ^ hashed) & HASHES:
                 return (entry & IDS) - 1
-            place = (place + 1) & self._mask
+            slot = (slot + 1) & self._mask
         return None

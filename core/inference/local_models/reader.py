@@ -113,11 +113,11 @@ def _best(logits: Floats, joined: Joined, text: int, barred: tuple[int, int] | N
     `barred`: first and last token of what it is not, if something else is left.
     """
     start, count = joined.starts[text], len(joined.places[text])
-    shown = logits[start : start + count]
+    scores = logits[start : start + count]
     if barred is not None and barred[1] - barred[0] + 1 < count:
-        shown = shown.copy()
-        shown[barred[0] - start : barred[1] - start + 1] = -np.inf
-    raised = np.exp(shown - shown.max(axis=0))
+        scores = scores.copy()
+        scores[barred[0] - start : barred[1] - start + 1] = -np.inf
+    raised = np.exp(scores - scores.max(axis=0))
     begins, ends = (raised / raised.sum(axis=0)).T
     together = np.triu(begins[:, None] * ends[None, :])
     first, last = np.unravel_index(int(np.argmax(together)), together.shape)

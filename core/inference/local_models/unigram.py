@@ -44,10 +44,10 @@ class Unigram:
     def places(self, normalised: str, most: int) -> list[tuple[int, int, int]]:
         """Return the pieces of a normalised text, at most so many: id, start, and end, without the space before it."""
         pieces: list[tuple[int, int, int]] = []
-        for word in _WORDS.finditer(normalised[: most * LONGEST_PIECE]):
-            before = word.start() - len(SPACE)
-            cut = self._cut(SPACE + word.group())
-            pieces += [(piece, max(before + start, word.start()), before + end) for piece, start, end in cut]
+        for match in _WORDS.finditer(normalised[: most * LONGEST_PIECE]):
+            before = match.start() - len(SPACE)
+            cut = self._cut(SPACE + match.group())
+            pieces += [(piece, max(before + start, match.start()), before + end) for piece, start, end in cut]
             if len(pieces) >= most:
                 return pieces[:most]
         return pieces

@@ -41,7 +41,7 @@ def _is_saved_list(entry: Object) -> bool:
 
 def _conversation(entry: Entry) -> Iterator[Record]:
     talk = entry.value
-    known = fields.first_text(talk, "conversation_id", "id")
+    conversation_id = fields.first_text(talk, "conversation_id", "id")
     if talk.get("is_do_not_remember") is True and not entry.include_forbidden:
         yield Skipped(entry.where, FORBIDDEN)
         return
@@ -50,7 +50,7 @@ def _conversation(entry: Entry) -> Iterator[Record]:
     for node_id, message in kept:
         where = f"{entry.where}/mapping/{node_id}"
         if message.get("recipient") == "bio":
-            yield from _saved(known, node_id, message)
+            yield from _saved(conversation_id, node_id, message)
         elif reason := _left_out(message):
             yield Skipped(where, reason)
         else:
@@ -59,7 +59,7 @@ def _conversation(entry: Entry) -> Iterator[Record]:
             turns += [turn] if turn else []
     yield from (Skipped(f"{entry.where}/mapping/{node_id}", branches.LEFT) for node_id in left)
     if turns:
-        identity = known or fields.digest(*(turn.id for turn in turns))
+        identity = conversation_id or fields.digest(*(turn.id for turn in turns))
         yield Conversation(f"chatgpt/{identity}", turns, fields.text(talk.get("title")))
     else:
         yield Skipped(entry.where, NO_TURNS, odd=not isinstance(talk.get("mapping"), dict))
@@ -108,24 +108,24 @@ def _left_out(message: Object) -> str | None:
 def _turn(node_id: str, message: Object) -> tuple[Turn | None, list[str]]:
     """Return what was said in a message, and which parts of it are left out."""
     content = fields.mapping(message.get("content"))
-    said, left = _text(content)
-    if not said:
+    text, left = _text(content)
+    if not text:
         return None, left or ["an empty message"]
     role = message["author"]["role"]
     at = fields.moment(message.get("create_time"))
-    return Turn(fields.text(message.get("id")) or node_id, role, said, at), left
+    return Turn(fields.text(message.get("id")) or node_id, role, text, at), left
 
 
 def _text(content: Object) -> tuple[str, list[str]]:
     """Return the words of a content, and which of its parts have none: spoken ones are transcribed."""
-    words, left = [fields.text(content.get("text"))], []
+    texts, left = [fields.text(content.get("text"))], []
     for part in fields.items(content.get("parts")):
         spoken = _words(part)
         if spoken is None:
             left.append(_kind_of_part(part))
         else:
-            words.append(spoken)
-    return fields.paragraphs(words), left
+            texts.append(spoken)
+    return fields.paragraphs(texts), left
 
 
 def _words(part: Any) -> str | None:
@@ -141,11 +141,13 @@ def _kind_of_part(part: Any) -> str:
     return "a recording" if "audio" in kind or "video" in kind else f"a part of the type {kind or 'unknown'}"
 
 
-def _saved(known: str, node_id: str, message: Object) -> Iterator[Statement]:
+def _saved(conversation_id: str, node_id: str, message: Object) -> Iterator[Statement]:
     content, _ = _text(fields.mapping(message.get("content")))
     at = fields.moment(message.get("create_time"))
     for number, line in enumerate(content.splitlines()):
         dated = DATED.match(line)
-        said = (line[dated.end() :] if dated else line).strip()
-        if said:
-            yield Statement(f"chatgpt/{known}/{node_id}/{number}", said, fields.moment(dated[1]) if dated else at)
+        statement = (line[dated.end() :] if dated else line).strip()
+        if statement:
+            yield Statement(
+                f"chatgpt/{conversation_id}/{node_id}/{number}", statement, fields.moment(dated[1]) if dated else at
+            )

@@ -108,10 +108,10 @@ def _turn(message: Object) -> tuple[Turn | None, list[str]]:
         return None, [f"a message of the sender {sender or 'unknown'}"]
     blocks = fields.objects(message.get("content"))
     left = [_reason(block) for block in blocks if block.get("type") != "text"]
-    words = [fields.text(block.get("text")) for block in blocks if block.get("type") == "text"]
-    said = fields.paragraphs(words) or fields.text(message.get("text")).strip()
+    texts = [fields.text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    text = fields.paragraphs(texts) or fields.text(message.get("text")).strip()
     files = _files(message)
-    content = fields.paragraphs([said, *(f"[file: {name}]" for name in files)])
+    content = fields.paragraphs([text, *(f"[file: {name}]" for name in files)])
     if not content:
         return None, left or ["an empty message"]
     identity = fields.text(message.get("uuid")) or fields.digest(content)

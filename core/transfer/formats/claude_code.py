@@ -66,9 +66,9 @@ def read(entry: Entry) -> Iterator[Record | Line]:
     message = fields.mapping(line.get("message"))
     role: Role = "user" if message.get("role") == "user" else "assistant"
     texts, left = _texts(message.get("content"), role)
-    said, identity = fields.paragraphs(texts), fields.text(line.get("uuid"))
-    if said and identity:
-        turn = Turn(identity, role, said, fields.moment(line.get("timestamp")))
+    text, identity = fields.paragraphs(texts), fields.text(line.get("uuid"))
+    if text and identity:
+        turn = Turn(identity, role, text, fields.moment(line.get("timestamp")))
         yield Line(f"claude-code/{fields.text(line.get('sessionId'))}", turn, _group(line))
     elif not left:
         left = ["an empty message"]
@@ -92,27 +92,27 @@ def _not_said(line: Object) -> str | None:
 def _texts(content: object, role: Role) -> tuple[list[str], list[str]]:
     """Return the texts of a message that were said, and why others are left out."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else fields.objects(content)
-    said, left = list[str](), list[str]()
+    spoken, left = list[str](), list[str]()
     for block in blocks:
         kind = fields.text(block.get("type"))
         if kind != "text":
             left.append(BLOCKS.get(kind, f"a block of the type {kind or 'unknown'}"))
             continue
-        words = fields.text(block.get("text"))
-        own = _own(words, role)
-        said += [own] if own else []
-        left += [] if own == words.strip() else [ERROR_LEFT if words.startswith(ERROR) else PUT_IN]
-    return said, left
+        text = fields.text(block.get("text"))
+        own = _own(text, role)
+        spoken += [own] if own else []
+        left += [] if own == text.strip() else [ERROR_LEFT if text.startswith(ERROR) else PUT_IN]
+    return spoken, left
 
 
-def _own(words: str, role: Role) -> str:
+def _own(text: str, role: Role) -> str:
     """Return what its author has said in a text, without what the program has put before it."""
     if role == "assistant":
-        return "" if words.startswith(f"{ERROR}:") else words.strip()
-    while tagged := TAGGED.match(words):
-        words = words[tagged.end() :]
-    words = words.strip()
-    return "" if words.startswith(INJECTED) else words
+        return "" if text.startswith(f"{ERROR}:") else text.strip()
+    while tagged := TAGGED.match(text):
+        text = text[tagged.end() :]
+    text = text.strip()
+    return "" if text.startswith(INJECTED) else text
 
 
 ERROR_LEFT: Final = MARKED["isApiErrorMessage"]

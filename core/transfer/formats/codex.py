@@ -77,8 +77,8 @@ def _said(kind: object, payload: Object) -> tuple[Literal["user", "assistant"] |
         text = fields.paragraphs(fields.text(block.get("text")) for block in blocks)
         reason = f"a message of the role {fields.text(payload.get('role')) or 'unknown'}"
     else:
-        known = kind == "response_item"
-        return None, "", ITEMS.get(type_, f"an item of the type {type_}") if known else f"a line of the type {kind}"
+        is_item = kind == "response_item"
+        return None, "", ITEMS.get(type_, f"an item of the type {type_}") if is_item else f"a line of the type {kind}"
     if role == "user":
         text = text.rpartition(REQUEST)[2].strip()
         if INJECTED.match(text):

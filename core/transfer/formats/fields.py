@@ -49,7 +49,7 @@ def text(value: object) -> str:
 
 def first_text(of: Object, *names: str) -> str:
     """Return the first of these fields that has words."""
-    return next((found for name in names if (found := text(of.get(name)).strip())), "")
+    return next((value for name in names if (value := text(of.get(name)).strip())), "")
 
 
 def items(value: object) -> list[Any]:
@@ -83,13 +83,13 @@ def moment(value: object) -> datetime | None:
     if isinstance(value, Mapping):
         return moment(value.get("$date", value.get("$numberLong")))
     try:
-        found = _parsed(value)
+        parsed = _parsed(value)
     except (ValueError, OverflowError, OSError):
         return None
-    if found is None:
+    if parsed is None:
         return None
-    found = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return found if found.year in YEARS else None
+    parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return parsed if parsed.year in YEARS else None
 
 
 def _parsed(value: object) -> datetime | None:
@@ -110,7 +110,7 @@ def _unit(number: float) -> float:
 
 def first_moment(of: Object, *names: str) -> datetime | None:
     """Return the first of these fields that is a time."""
-    return next((found for name in names if (found := moment(of.get(name))) is not None), None)
+    return next((at for name in names if (at := moment(of.get(name))) is not None), None)
 
 
 def paragraphs(parts: Iterable[str]) -> str:

@@ -74,8 +74,8 @@ def _left_out(record: Object) -> str | None:
         return "an entry that is no activity"
     if not _is_gemini(record):
         return OTHER_PRODUCT
-    said = PROMPT.match(title)
-    if (said is None and (OTHER.match(title) or not _answer(record))) or not _prompt(title):
+    match = PROMPT.match(title)
+    if (match is None and (OTHER.match(title) or not _answer(record))) or not _prompt(title):
         return NO_PROMPT
     return None
 
@@ -89,8 +89,8 @@ def _turns(record: Object) -> list[Turn]:
 
 
 def _prompt(title: str) -> str:
-    said = PROMPT.match(title.strip())
-    return ATTACHED.sub("", title.strip()[said.end() if said else 0 :]).strip()
+    match = PROMPT.match(title.strip())
+    return ATTACHED.sub("", title.strip()[match.end() if match else 0 :]).strip()
 
 
 def _answer(record: Object) -> str:
@@ -107,7 +107,7 @@ def _words(html: str) -> str:
     parser = _Words()
     parser.feed(html)
     parser.close()
-    return re.sub(r"[ \t]*\n\s*", "\n", "".join(parser.words)).strip()
+    return re.sub(r"[ \t]*\n\s*", "\n", "".join(parser.texts)).strip()
 
 
 class _Words(HTMLParser):
@@ -115,16 +115,16 @@ class _Words(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.words: list[str] = []
+        self.texts: list[str] = []
 
     def handle_data(self, data: str) -> None:
-        self.words.append(data)
+        self.texts.append(data)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         del attrs
         if tag in BLOCKS:
-            self.words.append("\n")
+            self.texts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in BLOCKS:
-            self.words.append("\n")
+            self.texts.append("\n")

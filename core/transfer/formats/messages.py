@@ -65,12 +65,14 @@ def turns(message: Object, where: str, number: int, at: datetime | None = None) 
     except UnreadableMessage as error:
         yield Skipped(where, f"a message of which {error}", odd=True)
         return
-    for position, said in enumerate(several):
-        yield from (Skipped(where, CALL) for _ in said.tool_calls)
-        yield from (Skipped(where, f"a part of the type {part.get('type') or 'unknown'}") for part in said.parts)
-        if not said.is_blank:
-            yield _turn(plain, said, f"{number}" if position == 0 else f"{number}.{position}", at)
-        elif not said.tool_calls and not said.parts:
+    for position, client_message in enumerate(several):
+        yield from (Skipped(where, CALL) for _ in client_message.tool_calls)
+        yield from (
+            Skipped(where, f"a part of the type {part.get('type') or 'unknown'}") for part in client_message.parts
+        )
+        if not client_message.is_blank:
+            yield _turn(plain, client_message, f"{number}" if position == 0 else f"{number}.{position}", at)
+        elif not client_message.tool_calls and not client_message.parts:
             yield Skipped(where, NO_WORDS)
 
 
@@ -107,11 +109,11 @@ def _conversations(entry: Entry) -> Iterator[Record]:
         elif not isinstance(value, Mapping):
             yield Skipped(where, "a message that is no object", odd=True)
         else:
-            for said in turns(value, where, number, at):
-                if isinstance(said, Skipped):
-                    yield said
+            for record in turns(value, where, number, at):
+                if isinstance(record, Skipped):
+                    yield record
                 else:
-                    own.append(said)
+                    own.append(record)
     if own:
         identity = fields.first_text(entry.value, *SESSIONS, "id", "uuid")
         contents = (part for turn in own for part in (turn.role, turn.text))
@@ -122,16 +124,16 @@ def _conversations(entry: Entry) -> Iterator[Record]:
 
 def _lines(entry: Entry, number: int) -> Iterator[Record | Line]:
     """Yield the message of an entry."""
-    told, at = entry.value, None
+    message, at = entry.value, None
     if _is_event(entry.value):
         kind = entry.value.get("event_type", entry.value.get("type"))
         if kind != "message.added":
             yield Skipped(entry.where, f"an event of the type {kind}")
             return
         at = fields.moment(entry.value.get("time"))
-        told = {"id": entry.value.get("id")} | entry.value.get("payload", entry.value.get("data"))
-    for said in turns(told, entry.where, number, at):
-        yield said if isinstance(said, Skipped) else Line(_session(told, entry.where), said)
+        message = {"id": entry.value.get("id")} | entry.value.get("payload", entry.value.get("data"))
+    for record in turns(message, entry.where, number, at):
+        yield record if isinstance(record, Skipped) else Line(_session(message, entry.where), record)
 
 
 def _session(message: Object, where: str) -> str:
@@ -146,15 +148,15 @@ def _plain(message: Object) -> Object:
     return {**message, "content": message["text"]} if "text" in message and "content" not in message else message
 
 
-def _turn(message: Object, said: ClientMessage, number: str, at: datetime | None) -> Turn:
-    text = fields.text(said.text).strip()
+def _turn(message: Object, client_message: ClientMessage, number: str, at: datetime | None) -> Turn:
+    text = fields.text(client_message.text).strip()
     named = fields.first_text(message, "message_id", "id")
     identity = f"{named}{number[number.index('.') :]}" if named and "." in number else named
-    speaker = fields.first_text(message, "speaker") or fields.text(said.speaker)
-    kept = {message_shapes.DESCRIBED: fields.storable(list(said.parts))} if said.parts else {}
+    speaker = fields.first_text(message, "speaker") or fields.text(client_message.speaker)
+    kept = {message_shapes.DESCRIBED: fields.storable(list(client_message.parts))} if client_message.parts else {}
     return Turn(
-        identity or fields.digest(number, said.role, text),
-        said.role,
+        identity or fields.digest(number, client_message.role, text),
+        client_message.role,
         text,
         at or fields.first_moment(message, *TIMES),
         speaker or None,
@@ -175,10 +177,12 @@ def locomo(entry: Entry) -> Iterator[Record]:
         at = _day(fields.text(talk.get(f"session_{number}_date_time")))
         own = list[Turn]()
         for position, item in enumerate(fields.items(talk.get(f"session_{number}"))):
-            said = fields.mapping(item)
-            text, speaker = fields.text(said.get("text")), fields.text(said.get("speaker")) or None
+            message = fields.mapping(item)
+            text, speaker = fields.text(message.get("text")), fields.text(message.get("speaker")) or None
             if text.strip():
-                own.append(Turn(fields.text(said.get("dia_id")) or f"{number}:{position}", "user", text, at, speaker))
+                own.append(
+                    Turn(fields.text(message.get("dia_id")) or f"{number}:{position}", "user", text, at, speaker)
+                )
             else:
                 yield Skipped(f"{entry.where}/conversation/session_{number}/{position}", NO_WORDS)
         if own:

@@ -82,11 +82,11 @@ def _branch(
     yield from (Skipped(f"{entry.where}/messages/{name}", branches.LEFT) for name in nodes if name not in set(kept))
     turns = list[Turn]()
     for number, name in enumerate(kept):
-        for said in messages.turns({"id": name, **nodes[name]}, f"{entry.where}/messages/{name}", number):
-            if isinstance(said, Skipped):
-                yield said
+        for record in messages.turns({"id": name, **nodes[name]}, f"{entry.where}/messages/{name}", number):
+            if isinstance(record, Skipped):
+                yield record
             else:
-                turns.append(said)
+                turns.append(record)
     if turns:
         identity = fields.first_text(entry.value, "id", "conversationId") or fields.digest(*(t.id for t in turns))
         yield Conversation(f"{source}/{identity}", turns, fields.text(entry.value.get("title")))

@@ -35,9 +35,15 @@ def write(
 
 
 def _draft(context: Context, line: ReadLine) -> DocumentDraft | str:
-    one = line.checked
+    document = line.checked
     sent = SentDocument(
-        one.content, one.media_type, one.title, one.uri, context.user_id, one.group_id, line.plain["metadata"]
+        document.content,
+        document.media_type,
+        document.title,
+        document.uri,
+        context.user_id,
+        document.group_id,
+        line.plain["metadata"],
     )
     try:
         return preparation.prepare(sent, context.settings)

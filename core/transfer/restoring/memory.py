@@ -47,13 +47,16 @@ def prepare(context: Context, batch: Sequence[ReadLine]) -> Prepared:
         seen = candidate_screening.screened(memory_lines.candidate(line.checked, cited))
         is_refused = seen.secret and context.settings.secrets == "refuse"
         is_own = seals is not None and seals.holds(line.plain)
-        one = REFUSED if is_refused else memory_lines.restored(line, seen, context.import_id, cited, is_own=is_own)
-        made.append((seen.candidate, one))
-    asked = [one for _, one in made if not isinstance(one, str)]
+        memory = REFUSED if is_refused else memory_lines.restored(line, seen, context.import_id, cited, is_own=is_own)
+        made.append((seen.candidate, memory))
+    restorable = [memory for _, memory in made if not isinstance(memory, str)]
     with context.db.tenant(context.tenant_id) as tx:
-        known = restoration.find(tx, context.user_id, asked).same
-    vectors = _vectors(context, [one for one in asked if one.id not in known])
-    return [(said, one if isinstance(one, str) else replace(one, vector=vectors.get(one.id))) for said, one in made]
+        stored = restoration.find(tx, context.user_id, restorable).same
+    vectors = _vectors(context, [memory for memory in restorable if memory.id not in stored])
+    return [
+        (candidate, memory if isinstance(memory, str) else replace(memory, vector=vectors.get(memory.id)))
+        for candidate, memory in made
+    ]
 
 
 def write(
@@ -61,25 +64,27 @@ def write(
 ) -> Iterator[Fate | str]:
     """Store the memories that are not there; one that is there gets the evidence that it lacks."""
     restoration.lock(tx, context.tenant_id, context.user_id)
-    erased = tombstones.are_erased(tx, context.tenant_id, context.user_id, [said for said, _ in prepared])
-    wanted = [
-        ERASED if gone or until.covers(line.checked.recorded_at, line.checked.group_id) else one
-        for line, (_, one), gone in zip(batch, prepared, erased, strict=True)
+    erased = tombstones.are_erased(tx, context.tenant_id, context.user_id, [candidate for candidate, _ in prepared])
+    outcomes = [
+        ERASED if gone or until.covers(line.checked.recorded_at, line.checked.group_id) else memory
+        for line, (_, memory), gone in zip(batch, prepared, erased, strict=True)
     ]
-    standing = _Standing.of(tx, context, [one for one in wanted if not isinstance(one, str)])
+    standing = _Standing.of(tx, context, [memory for memory in outcomes if not isinstance(memory, str)])
     there: dict[tuple[str, int], str] = {}
-    for line, one in zip(batch, wanted, strict=True):
-        if isinstance(one, str):
-            yield one
+    for line, memory in zip(batch, outcomes, strict=True):
+        if isinstance(memory, str):
+            yield memory
             continue
-        known = standing.claim(one)
-        there["", line.checked.ordinal] = str(known or one.id)
-        yield "known" if known else "restored"
+        stored_id = standing.claim(memory)
+        there["", line.checked.ordinal] = str(stored_id or memory.id)
+        yield "known" if stored_id else "restored"
     buried = _buried_versions(tx, context, standing.fresh)
-    fresh = [standing.fitted(one, buried) for one in standing.fresh]
+    fresh = [standing.fitted(memory, buried) for memory in standing.fresh]
     origin = {"import": str(context.import_id)}
     restoration.restore(tx, context.tenant_id, context.user_id, fresh, origin, context.author)
-    if restoration.cite(tx, context.tenant_id, {known: one.evidence for known, one in standing.claimed.items()}):
+    if restoration.cite(
+        tx, context.tenant_id, {stored_id: memory.evidence for stored_id, memory in standing.claimed.items()}
+    ):
         retention.plan(tx, context.tenant_id, standing.claimed)
     imports.put_places(tx, context.tenant_id, context.import_id, "memories", there)
 
@@ -87,17 +92,17 @@ def write(
 def write_relations(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: ErasedUntil) -> Iterator[Fate | str]:
     """Store the relations that are not there, between memories that are."""
     restoration.lock(tx, context.tenant_id, context.user_id)
-    lines = [one.checked for one in batch]
-    ids = _ids(tx, context, [n for one in lines for n in (one.from_, one.to)])
-    asked = [
-        (ids[one.from_], one.relation, ids[one.to], one.strength, one.at)
-        for one in lines
-        if one.from_ in ids and one.to in ids and ids[one.from_] != ids[one.to]
+    lines = [line.checked for line in batch]
+    ids = _ids(tx, context, [n for line in lines for n in (line.from_, line.to)])
+    relations = [
+        (ids[line.from_], line.relation, ids[line.to], line.strength, line.at)
+        for line in lines
+        if line.from_ in ids and line.to in ids and ids[line.from_] != ids[line.to]
     ]
-    stored = restoration.relate(tx, context.tenant_id, asked)
+    stored = restoration.relate(tx, context.tenant_id, relations)
     yield from ["restored"] * stored
-    yield from ["known"] * (len(asked) - stored)
-    yield from [LEFT_OUT] * (len(batch) - len(asked))
+    yield from ["known"] * (len(relations) - stored)
+    yield from [LEFT_OUT] * (len(batch) - len(relations))
 
 
 def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: ErasedUntil) -> Iterator[Fate | str]:
@@ -108,7 +113,7 @@ def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: E
         ids = _ids(tx, context, sorted(named))
         if ids.keys() != named:
             yield LEFT_OUT
-        elif any(screen.screen(said).hostile for _, said in masking.texts(document)):
+        elif any(screen.screen(content).hostile for _, content in masking.texts(document)):
             yield HOSTILE
         else:
             owner, version = ProfileOwner(context.user_id), line.checked.version
@@ -121,28 +126,32 @@ class _Standing:
     """Stored memories that a batch of lines stands for. A stored memory stands for one line of an archive alone."""
 
     same: Mapping[UUID, Sequence[UUID]]
-    said: Mapping[UUID, Sequence[UUID]]
+    stated: Mapping[UUID, Sequence[UUID]]
     slot: Mapping[UUID, Sequence[UUID]]
     claimed: dict[UUID, RestoredMemory] = field(default_factory=dict)
     fresh: list[RestoredMemory] = field(default_factory=list)
 
     @classmethod
-    def of(cls, tx: Tx, context: Context, asked: Sequence[RestoredMemory]) -> _Standing:
-        found = restoration.find(tx, context.user_id, asked)
-        several = (found.same, found.said, found.slot)
-        ids = {one for by_id in several for ones in by_id.values() for one in ones}
+    def of(cls, tx: Tx, context: Context, restored: Sequence[RestoredMemory]) -> _Standing:
+        stored = restoration.find(tx, context.user_id, restored)
+        several = (stored.same, stored.said, stored.slot)
+        ids = {stored_id for by_id in several for stored_ids in by_id.values() for stored_id in stored_ids}
         own = imports.taken(tx, context.import_id, sorted(ids))
-        same, said, slot = (
-            {name: [one for one in ones if one not in own] for name, ones in by_id.items()} for by_id in several
+        same, stated, slot = (
+            {
+                name: [stored_id for stored_id in stored_ids if stored_id not in own]
+                for name, stored_ids in by_id.items()
+            }
+            for by_id in several
         )
-        return cls(same, said, slot)
+        return cls(same, stated, slot)
 
     def claim(self, memory: RestoredMemory) -> UUID | None:
         """Return the stored memory that this one is; None: it is new."""
-        for one in (*self.same.get(memory.id, ()), *self.said.get(memory.id, ())):
-            if one not in self.claimed:
-                self.claimed[one] = memory
-                return one
+        for stored_id in (*self.same.get(memory.id, ()), *self.stated.get(memory.id, ())):
+            if stored_id not in self.claimed:
+                self.claimed[stored_id] = memory
+                return stored_id
         self.fresh.append(memory)
         return None
 
@@ -151,8 +160,8 @@ class _Standing:
         gone = buried.get(memory.id, set())
         blank = {"content": "", "structured": {}}
         kept = [
-            replace(one, reason=BLANKED, snapshot=one.snapshot | blank) if one.version in gone else one
-            for one in memory.versions
+            replace(old, reason=BLANKED, snapshot=old.snapshot | blank) if old.version in gone else old
+            for old in memory.versions
         ]
         if not self.slot.get(memory.id):
             return replace(memory, versions=kept)
@@ -163,25 +172,25 @@ class _Standing:
         return replace(memory, fields=fields, versions=[*kept, archived])
 
 
-def _vectors(context: Context, wanted: Sequence[RestoredMemory]) -> dict[UUID, Any]:
-    served = [one for one in wanted if one.fields["trust"] not in updates.UNBELIEVED]
-    contents = list(dict.fromkeys(one.fields["content"] for one in served))
-    found = dict(zip(contents, embed_sound(context.embedder, contents), strict=True)) if contents else {}
-    return {one.id: found[one.fields["content"]] for one in served}
+def _vectors(context: Context, restored: Sequence[RestoredMemory]) -> dict[UUID, Any]:
+    served = [memory for memory in restored if memory.fields["trust"] not in updates.UNBELIEVED]
+    contents = list(dict.fromkeys(memory.fields["content"] for memory in served))
+    vectors = dict(zip(contents, embed_sound(context.embedder, contents), strict=True)) if contents else {}
+    return {memory.id: vectors[memory.fields["content"]] for memory in served}
 
 
 def _buried_versions(tx: Tx, context: Context, fresh: Sequence[RestoredMemory]) -> dict[UUID, set[int]]:
     """Return the versions of memories whose statements were erased."""
-    said = [
-        (one.id, version)
-        for one in fresh
-        for version in one.versions
-        if version.snapshot.keys() >= memory_lines.NEEDED and version.snapshot["content"] != one.fields["content"]
+    versions = [
+        (memory.id, version)
+        for memory in fresh
+        for version in memory.versions
+        if version.snapshot.keys() >= memory_lines.NEEDED and version.snapshot["content"] != memory.fields["content"]
     ]
-    asked = [memory_lines.as_candidate(version.snapshot) for _, version in said]
-    gone = tombstones.are_erased(tx, context.tenant_id, context.user_id, asked)
+    candidates = [memory_lines.as_candidate(version.snapshot) for _, version in versions]
+    gone = tombstones.are_erased(tx, context.tenant_id, context.user_id, candidates)
     buried: dict[UUID, set[int]] = {}
-    for (memory_id, version), is_gone in zip(said, gone, strict=True):
+    for (memory_id, version), is_gone in zip(versions, gone, strict=True):
         if is_gone:
             buried.setdefault(memory_id, set()).add(version.version)
     return buried
@@ -189,15 +198,15 @@ def _buried_versions(tx: Tx, context: Context, fresh: Sequence[RestoredMemory]) 
 
 def _ids(tx: Tx, context: Context, ordinals: Sequence[int]) -> dict[int, UUID]:
     """Return the memories that ordinals stand for."""
-    found = imports.places(tx, context.import_id, "memories", [("", n) for n in ordinals])
-    return {n: UUID(ref) for (_, n), ref in found.items()}
+    places = imports.places(tx, context.import_id, "memories", [("", n) for n in ordinals])
+    return {n: UUID(ref) for (_, n), ref in places.items()}
 
 
 def _cited(tx: Tx, import_id: UUID, batch: Sequence[ReadLine]) -> Cited:
     """Return id and event of the messages that memories cite."""
-    wanted = {(e.session_id, e.ordinal) for one in batch for e in one.checked.evidence if e.session_id}
-    asked = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(wanted)])
-    rows = tx.execute(_CITED, {"id": import_id, "rows": asked})
+    cited = {(e.session_id, e.ordinal) for line in batch for e in line.checked.evidence if e.session_id}
+    references = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(cited)])
+    rows = tx.execute(_CITED, {"id": import_id, "rows": references})
     return {(row.session_id, row.ordinal): (row.message_id, row.event_id) for row in rows}
 
 
@@ -222,7 +231,7 @@ def _with_ids(value: Any, ids: Mapping[int, UUID]) -> Any:
 
 
 def _is_list_of_ordinals(key: str, value: Any) -> bool:
-    return key == "memories" and isinstance(value, list) and all(isinstance(one, int) for one in value)
+    return key == "memories" and isinstance(value, list) and all(isinstance(ordinal, int) for ordinal in value)
 
 
 _CITED = text("""

@@ -29,10 +29,10 @@ Cited = Mapping[tuple[str, int], tuple[str, str]]
 
 def candidate(line: MemoryLine, cited: Cited) -> Candidate:
     """Return a memory as a statement to be screened, and looked for among what was erased."""
-    quotes = (_evidence(one, cited) for one in line.evidence)
+    quotes = (_evidence(citation, cited) for citation in line.evidence)
     evidence = tuple(Evidence(e.session_id, e.message_id, e.event_id, e.quote) for e in quotes if e is not None)
-    said = {name: getattr(line, name) for name in Candidate.__slots__ if hasattr(line, name) and name != "evidence"}
-    return Candidate(**{**said, "evidence": evidence, "tags": tuple(line.tags),
+    fields = {name: getattr(line, name) for name in Candidate.__slots__ if hasattr(line, name) and name != "evidence"}
+    return Candidate(**{**fields, "evidence": evidence, "tags": tuple(line.tags),
                         "audience_labels": tuple(line.audience_labels)})  # fmt: skip
 
 
@@ -43,12 +43,12 @@ def restored(
     line, plain = read.checked, read.plain
     changed = _changed(screened, is_own=is_own)
     masked = [quote.quote for quote in screened.candidate.evidence]
-    found = [one for index, e in enumerate(line.evidence) if (one := _evidence(e, cited, str(import_id), index))]
+    evidence = [piece for index, e in enumerate(line.evidence) if (piece := _evidence(e, cited, str(import_id), index))]
     return RestoredMemory(
         id=memory_id(line.recorded_at, line.ordinal, import_id),
         fields={name: plain[name] for name in COLUMNS} | _typed(line) | changed,
-        versions=[_version(one, plain["versions"][at]) for at, one in enumerate(line.versions)],
-        evidence=[replace(one, quote=quote) for one, quote in zip(found, masked, strict=True)],
+        versions=[_version(version, plain["versions"][at]) for at, version in enumerate(line.versions)],
+        evidence=[replace(piece, quote=quote) for piece, quote in zip(evidence, masked, strict=True)],
     )
 
 
@@ -117,9 +117,9 @@ def as_candidate(was: Json) -> Candidate:
     )
 
 
-def _evidence(one: Any, cited: Cited, event_id: str = "", index: int = 0) -> RestoredEvidence | None:
+def _evidence(citation: Any, cited: Cited, event_id: str = "", index: int = 0) -> RestoredEvidence | None:
     """Return evidence with the message that it cites; None: that is not there. `event_id`: stands for a request."""
-    if not one.session_id:
-        return RestoredEvidence(one.quote, one.at, "", f"{event_id}/{index}", event_id)
-    found = cited.get((one.session_id, one.ordinal))
-    return None if found is None else RestoredEvidence(one.quote, one.at, one.session_id, *found)
+    if not citation.session_id:
+        return RestoredEvidence(citation.quote, citation.at, "", f"{event_id}/{index}", event_id)
+    message = cited.get((citation.session_id, citation.ordinal))
+    return None if message is None else RestoredEvidence(citation.quote, citation.at, citation.session_id, *message)

@@ -100,7 +100,7 @@ class Restorer:
         with context.db.tenant(context.tenant_id) as tx:
             # Without a lock: an erasure takes those of the sessions first, and that of the import behind them.
             imports.require_current(tx, self.row)
-            groups = {group for one in batch if (group := getattr(one.checked, "group_id", None)) is not None}
+            groups = {group for line in batch if (group := getattr(line.checked, "group_id", None)) is not None}
             until = ErasedUntil(
                 tombstones.all_erased_until(tx, context.tenant_id, context.user_id),
                 tombstones.groups_erased_until(tx, context.tenant_id, groups),

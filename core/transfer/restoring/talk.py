@@ -21,17 +21,17 @@ Fates = Iterator[Fate | str]
 
 def write_sessions(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the sessions that are not there."""
-    kept = [one.checked for one in batch if not until.covers(one.checked.started_at, one.checked.group_id)]
-    asked = [RestoredSession(s.id, s.group_id, s.started_at, s.ended_at, s.state) for s in kept]
-    yield from restoration.restore_sessions(tx, context.tenant_id, context.user_id, asked)
+    kept = [line.checked for line in batch if not until.covers(line.checked.started_at, line.checked.group_id)]
+    restored = [RestoredSession(s.id, s.group_id, s.started_at, s.ended_at, s.state) for s in kept]
+    yield from restoration.restore_sessions(tx, context.tenant_id, context.user_id, restored)
     yield from [ERASED] * (len(batch) - len(kept))
 
 
 def write_messages(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the messages that are not there, found by their words from the commit on."""
-    kept = [one.checked for one in batch if not until.covers(one.checked.occurred_at, one.checked.group_id)]
-    asked = [RestoredMessage(**{name: getattr(m, name) for name in RestoredMessage.__slots__}) for m in kept]
-    fates = restoration.restore_messages(tx, context.tenant_id, context.user_id, asked, context.cause)
+    kept = [line.checked for line in batch if not until.covers(line.checked.occurred_at, line.checked.group_id)]
+    messages = [RestoredMessage(**{name: getattr(m, name) for name in RestoredMessage.__slots__}) for m in kept]
+    fates = restoration.restore_messages(tx, context.tenant_id, context.user_id, messages, context.cause)
     there = {(m.session_id, m.ordinal): m.id for m, fate in zip(kept, fates, strict=True) if fate != "of another"}
     imports.put_places(tx, context.tenant_id, context.import_id, "messages", there)
     _index(tx, context.tenant_id, sorted({session for session, _ in there}))
@@ -42,10 +42,10 @@ def write_messages(tx: Tx, context: Context, batch: Sequence[ReadLine], until: E
 def write_plans(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the plans that their sessions do not have, without secrets."""
     for line in batch:
-        one, masked = line.checked, output.value({"goal": line.checked.goal, "steps": line.plain["steps"]})
-        tree = plan_tree.from_json(masked["goal"], one.status, masked["steps"], one.current)
-        plan = RestoredPlan(one.session_id, one.id, one.group_id, tree, one.version, one.updated_at)
-        if until.covers(one.updated_at, one.group_id):
+        checked, masked = line.checked, output.value({"goal": line.checked.goal, "steps": line.plain["steps"]})
+        tree = plan_tree.from_json(masked["goal"], checked.status, masked["steps"], checked.current)
+        plan = RestoredPlan(checked.session_id, checked.id, checked.group_id, tree, checked.version, checked.updated_at)
+        if until.covers(checked.updated_at, checked.group_id):
             yield ERASED
         else:
             stored = plans.restore(tx, context.tenant_id, context.user_id, plan, context.cause.event)
@@ -54,5 +54,7 @@ def write_plans(tx: Tx, context: Context, batch: Sequence[ReadLine], until: Eras
 
 def _index(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:
     while waiting := sessions.find_unindexed(tx, session_ids):
-        planned = [(one, search_index.plan(one, search_index.unindexed_messages(tx, one))) for one in waiting]
+        planned = [
+            (session, search_index.plan(session, search_index.unindexed_messages(tx, session))) for session in waiting
+        ]
         search_index.put_messages(tx, tenant_id, planned)
