@@ -41,8 +41,8 @@ class Memory:
 
     id: UUID
     version: int
-    shown: ShownMemory
-    place: FilePlace
+    displayed: ShownMemory
+    group: FilePlace
     standing: bool = True
     status: str = "active"
     subject: str = ""
@@ -51,22 +51,22 @@ class Memory:
     value: str | None = None
 
 
-def changed_fields(one: ShownMemory, other: ShownMemory) -> frozenset[str]:
+def changed_fields(first: ShownMemory, second: ShownMemory) -> frozenset[str]:
     """Return the fields in which two lines differ; spaces, order of tags and unreadable values do not count."""
-    if one == other:
+    if first == second:
         return frozenset()
-    found = {name for name in ("pinned", "disputed") if getattr(one, name) != getattr(other, name)}
-    if one.content != other.content and words(one.content) != words(other.content):
-        found.add("content")
-    if set(one.tags) != set(other.tags):
-        found.add("tags")
-    if None not in {one.importance, other.importance} and _round_importance(one) != _round_importance(other):
-        found.add("importance")
-    return frozenset(found)
+    fields = {name for name in ("pinned", "disputed") if getattr(first, name) != getattr(second, name)}
+    if first.content != second.content and words(first.content) != words(second.content):
+        fields.add("content")
+    if set(first.tags) != set(second.tags):
+        fields.add("tags")
+    if None not in {first.importance, second.importance} and _round_importance(first) != _round_importance(second):
+        fields.add("importance")
+    return frozenset(fields)
 
 
-def _round_importance(shown: ShownMemory) -> float:
-    return round(shown.importance or 0, DECIMALS)
+def _round_importance(displayed: ShownMemory) -> float:
+    return round(displayed.importance or 0, DECIMALS)
 
 
 def fresh(file: str, names: Mapping[str, str]) -> Document:
@@ -82,13 +82,13 @@ def arrange(documents: Mapping[str, Document], memories: Mapping[UUID, Memory]) 
     A line that matches its memory stays as it was written, where it is. One whose memory belongs under other known
     headings moves there; a memory without a line is added at the end of its group.
     """
-    standing = {one.id: one for one in memories.values() if one.standing}
+    standing = {memory.id: memory for memory in memories.values() if memory.standing}
     kept = _lines_to_keep(documents, standing)
     cleared = {file: _clear(document, file, kept, standing) for file, document in documents.items()}
     missing = defaultdict[str, list[Memory]](list)
-    for one in sorted(standing.values(), key=lambda memory: memory.id.int):
-        if one.id not in kept:
-            missing[_home(cleared, one.place.category)].append(one)
+    for memory in sorted(standing.values(), key=lambda memory: memory.id.int):
+        if memory.id not in kept:
+            missing[_home(cleared, memory.group.category)].append(memory)
     return {file: _with_all(document, missing[file]) for file, document in cleared.items()}
 
 
@@ -106,9 +106,9 @@ def _lines_to_keep(documents: Mapping[str, Document], standing: Mapping[UUID, Me
     for file, document in documents.items():
         for at, line in document.lines():
             memory = standing.get(line.id) if line.id else None
-            if memory is None or not _fits(line.place, memory.place):
+            if memory is None or not _fits(line.group, memory.group):
                 continue
-            exact = line.place == memory.place
+            exact = line.group == memory.group
             if memory.id not in best or (exact and not best[memory.id][0]):
                 best[memory.id] = exact, file, at
     return {memory_id: (file, at) for memory_id, (_, file, at) in best.items()}
@@ -130,26 +130,26 @@ def _clear(
         elif kept.get(block.id) == (file, at):
             blocks.append(_refresh(block, standing[block.id], document.newline))
         else:
-            emptied |= {block.place, replace(block.place, topic=Topic.OTHER)}
-    for place in sorted(emptied, key=lambda place: place.topic is Topic.OTHER):
-        blocks = _without_bare(blocks, place)
+            emptied |= {block.group, replace(block.group, topic=Topic.OTHER)}
+    for group in sorted(emptied, key=lambda group: group.topic is Topic.OTHER):
+        blocks = _without_bare(blocks, group)
     return replace(document, blocks=tuple(blocks))
 
 
 def _refresh(line: MemoryLine, memory: Memory, newline: str) -> MemoryLine:
-    if not changed_fields(line.shown, memory.shown):
+    if not changed_fields(line.displayed, memory.displayed):
         return line
-    raw = markdown.memory_line(memory.shown, memory.id, newline)
-    return MemoryLine(raw, memory.shown, line.place, memory.id)
+    raw = markdown.memory_line(memory.displayed, memory.id, newline)
+    return MemoryLine(raw, memory.displayed, line.group, memory.id)
 
 
-def _without_bare(blocks: list[Block], place: FilePlace) -> list[Block]:
+def _without_bare(blocks: list[Block], group: FilePlace) -> list[Block]:
     """Return the blocks without group headings that have nothing below them."""
-    if place.category is None or place.topic is None:
+    if group.category is None or group.topic is None:
         return blocks
     bare = set[int]()
     for at, block in enumerate(blocks):
-        if not isinstance(block, Heading) or block.place != place:
+        if not isinstance(block, Heading) or block.group != group:
             continue
         end = next((n for n in range(at + 1, len(blocks)) if not _is_blank(blocks[n])), len(blocks))
         following = blocks[end] if end < len(blocks) else None
@@ -166,7 +166,7 @@ def _home(documents: Mapping[str, Document], category: Category | None) -> str:
     """Return the file that has the heading of a category, else its default file."""
     meant = markdown.file_of(category or Category.FACT)
     for file in sorted(documents, key=lambda name: (name != meant, FILES.index(name))):
-        if any(isinstance(b, Heading) and b.place.category is category for b in documents[file].blocks):
+        if any(isinstance(b, Heading) and b.group.category is category for b in documents[file].blocks):
             return file
     return meant
 
@@ -175,34 +175,34 @@ def _with_all(document: Document, memories: Sequence[Memory]) -> Document:
     """Return the file with these memories at the ends of their groups; new groups come in the usual order."""
     groups = defaultdict[FilePlace, list[Block]](list)
     newline = document.newline
-    for one in memories:
-        raw = markdown.memory_line(one.shown, one.id, newline)
-        groups[one.place].append(MemoryLine(raw, one.shown, one.place, one.id))
+    for memory in memories:
+        raw = markdown.memory_line(memory.displayed, memory.id, newline)
+        groups[memory.group].append(MemoryLine(raw, memory.displayed, memory.group, memory.id))
     blocks = list(document.blocks)
     if groups and blocks and not blocks[-1].raw.endswith("\n"):
         blocks[-1] = replace(blocks[-1], raw=blocks[-1].raw + newline)
-    for place in sorted(groups, key=_order):
-        _insert(blocks, place, groups[place], newline)
+    for group in sorted(groups, key=_order):
+        _insert(blocks, group, groups[group], newline)
     return replace(document, blocks=tuple(blocks))
 
 
-def _order(place: FilePlace) -> tuple[int, int]:
-    topic = place.topic or Topic.OTHER
-    category = place.category or Category.FACT
+def _order(group: FilePlace) -> tuple[int, int]:
+    topic = group.topic or Topic.OTHER
+    category = group.category or Category.FACT
     return list(TITLES).index(category), -1 if topic is Topic.OTHER else list(Topic).index(topic)
 
 
-def _insert(blocks: list[Block], place: FilePlace, lines: Sequence[Block], newline: str) -> None:
-    at = _end_of_lines(blocks, place)
+def _insert(blocks: list[Block], group: FilePlace, lines: Sequence[Block], newline: str) -> None:
+    at = _end_of_lines(blocks, group)
     if at is not None:
         blocks[at:at] = lines
         return
-    headed = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.place == place]
+    headed = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.group == group]
     if headed:
         _put(blocks, _end_of_body(blocks, headed[-1] + 1), lines, newline)
         return
-    own = [*_headings(place, newline, blocks), *lines]
-    _put(blocks, _begin_of_new(blocks, place), own, newline)
+    own = [*_headings(group, newline, blocks), *lines]
+    _put(blocks, _begin_of_new(blocks, group), own, newline)
 
 
 def _put(blocks: list[Block], at: int, lines: Sequence[Block], newline: str) -> None:
@@ -212,19 +212,19 @@ def _put(blocks: list[Block], at: int, lines: Sequence[Block], newline: str) -> 
     blocks[at:at] = [*before, *lines, *after]
 
 
-def _headings(place: FilePlace, newline: str, blocks: Iterable[Block]) -> Iterator[Block]:
-    category = place.category or Category.FACT
-    if not any(isinstance(b, Heading) and b.place.category is category for b in blocks):
+def _headings(group: FilePlace, newline: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    category = group.category or Category.FACT
+    if not any(isinstance(b, Heading) and b.group.category is category for b in blocks):
         yield markdown.heading(CATEGORY_LEVEL, TITLES[category], FilePlace(category, Topic.OTHER), newline)
         yield Prose(newline)
-    if place.topic and place.topic is not Topic.OTHER:
-        yield markdown.heading(TOPIC_LEVEL, markdown.title_of(place.topic), place, newline)
+    if group.topic and group.topic is not Topic.OTHER:
+        yield markdown.heading(TOPIC_LEVEL, markdown.title_of(group.topic), group, newline)
         yield Prose(newline)
 
 
-def _end_of_lines(blocks: Sequence[Block], place: FilePlace) -> int | None:
+def _end_of_lines(blocks: Sequence[Block], group: FilePlace) -> int | None:
     """Return the position after the last line of a group and its indented continuation; None: it has none."""
-    last = next((n for n in range(len(blocks) - 1, -1, -1) if _is_line_of(blocks[n], place)), None)
+    last = next((n for n in range(len(blocks) - 1, -1, -1) if _is_line_of(blocks[n], group)), None)
     if last is None:
         return None
     at = last + 1
@@ -233,8 +233,8 @@ def _end_of_lines(blocks: Sequence[Block], place: FilePlace) -> int | None:
     return at
 
 
-def _is_line_of(block: Block, place: FilePlace) -> bool:
-    return isinstance(block, MemoryLine) and block.place == place
+def _is_line_of(block: Block, group: FilePlace) -> bool:
+    return isinstance(block, MemoryLine) and block.group == group
 
 
 def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
@@ -248,15 +248,15 @@ def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
     return end
 
 
-def _begin_of_new(blocks: Sequence[Block], place: FilePlace) -> int:
+def _begin_of_new(blocks: Sequence[Block], group: FilePlace) -> int:
     """Return where a new group goes: into its category, before the next usual category, or to the end."""
     heads = [(n, b) for n, b in enumerate(blocks) if isinstance(b, Heading) and b.level < TOPIC_LEVEL]
-    known = [(n, b.place.category) for n, b in heads if b.place.category]
-    mine = [n for n, category in known if category is place.category]
+    category_heads = [(n, b.group.category) for n, b in heads if b.group.category]
+    mine = [n for n, category in category_heads if category is group.category]
     if mine:
         return _end_of_body(blocks, mine[-1] + 1, CATEGORY_LEVEL)
-    wanted = _order(FilePlace(place.category, Topic.OTHER))
-    later = [n for n, category in known if _order(FilePlace(category, Topic.OTHER)) > wanted]
+    order = _order(FilePlace(group.category, Topic.OTHER))
+    later = [n for n, category in category_heads if _order(FilePlace(category, Topic.OTHER)) > order]
     if later:
         return later[0]
-    return _end_of_body(blocks, known[-1][0] + 1, CATEGORY_LEVEL) if known else len(blocks)
+    return _end_of_body(blocks, category_heads[-1][0] + 1, CATEGORY_LEVEL) if category_heads else len(blocks)

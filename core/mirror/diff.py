@@ -87,15 +87,15 @@ def compare(
     `versions`: of each memory when its line was agreed on.
     """
     pairs = _pair_lines(_items(then), _items(now))
-    found = Findings(documents=dict(now))
+    findings = Findings(documents=dict(now))
     for pair in pairs:
-        _judge(pair, memories.get(pair.id) if pair.id else None, versions, found)
+        _judge(pair, memories.get(pair.id) if pair.id else None, versions, findings)
     seen = {pair.id for pair in pairs}
     gone = {i.line.id: i for i in _items(then) if i.line.id is not None and i.line.id not in seen}
     for memory_id, item in gone.items():
-        _judge_gone(item, memories.get(memory_id), versions, found)
-    _mark(pairs, found)
-    return found
+        _judge_gone(item, memories.get(memory_id), versions, findings)
+    _mark(pairs, findings)
+    return findings
 
 
 def attach_ids(documents: Mapping[str, Document], outcomes: Sequence[tuple[FileLine, Outcome]]) -> dict[str, Document]:
@@ -131,7 +131,7 @@ def _pair_lines(then: Sequence[FileLine], now: Sequence[FileLine]) -> list[_Pair
         if item.line.id in first and item.line.id not in agreed:
             agreed[item.line.id] = item
         else:
-            rest[words(item.line.shown.content)].append(item)
+            rest[words(item.line.displayed.content)].append(item)
     pairs = []
     for item in now:
         mine = item.line.id if item.line.id is not None and first[item.line.id] is item else None
@@ -139,48 +139,52 @@ def _pair_lines(then: Sequence[FileLine], now: Sequence[FileLine]) -> list[_Pair
             pairs.append(_Pair(item, agreed[mine], mine))
             continue
         # Also with an id that was not agreed on: a line that has become another memory still has its old one.
-        content = item.line.shown.content
+        content = item.line.displayed.content
         alike = rest[words(content)] or (deque() if mine else rest[words(screen.screen(content).text)])
         before = alike.popleft() if alike else None
         pairs.append(_Pair(item, before, before.line.id if before else mine))
     return pairs
 
 
-def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
+def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], findings: Findings) -> None:
     """Record the meaning of a current line."""
     line = pair.now.line
     if pair.id is None:
         if pair.then is None and not line.own:
-            found.new.append(pair.now)
+            findings.new.append(pair.now)
         return
     if memory is not None and memory.standing:
-        _judge_standing(pair, memory, versions, found)
+        _judge_standing(pair, memory, versions, findings)
     elif pair.then is None and memory is not None and _came_back(line, memory):
-        found.restored.append((memory, pair.now.file))
-    elif line.shown.content and (pair.then is None or "content" in changed_fields(line.shown, pair.then.line.shown)):
-        found.new.append(pair.now)
+        findings.restored.append((memory, pair.now.file))
+    elif line.displayed.content and (
+        pair.then is None or "content" in changed_fields(line.displayed, pair.then.line.displayed)
+    ):
+        findings.new.append(pair.now)
         if memory is not None and pair.then is not None:
-            found.clashes.append(Clash(memory, pair.now.file, "both"))
+            findings.clashes.append(Clash(memory, pair.now.file, "both"))
 
 
 def _came_back(line: MemoryLine, memory: Memory) -> bool:
     """Return whether a new line repeats its archived memory, so that a deletion was reverted."""
-    return memory.status == Status.ARCHIVED and "content" not in changed_fields(line.shown, memory.shown)
+    return memory.status == Status.ARCHIVED and "content" not in changed_fields(line.displayed, memory.displayed)
 
 
-def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], found: Findings) -> None:
+def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], findings: Findings) -> None:
     now, then = pair.now.line, pair.then.line if pair.then else None
-    if not now.shown.content:
-        found.removed.append((memory, pair.now.file))
+    if not now.displayed.content:
+        findings.removed.append((memory, pair.now.file))
         return
-    fields = changed_fields(now.shown, then.shown if then else memory.shown) & changed_fields(now.shown, memory.shown)
+    fields = changed_fields(now.displayed, then.displayed if then else memory.displayed) & changed_fields(
+        now.displayed, memory.displayed
+    )
     fields |= _moved_fields(now, then, memory)
     if not fields:
         return
-    found.edited.append(Edited(memory, pair.now, fields))
-    overruled = changed_fields(then.shown, memory.shown) & fields if then else frozenset()
+    findings.edited.append(Edited(memory, pair.now, fields))
+    overruled = changed_fields(then.displayed, memory.displayed) & fields if then else frozenset()
     if overruled and memory.version != versions.get(memory.id):
-        found.clashes.append(Clash(memory, pair.now.file, "file"))
+        findings.clashes.append(Clash(memory, pair.now.file, "file"))
 
 
 def _moved_fields(now: MemoryLine, then: MemoryLine | None, memory: Memory) -> frozenset[str]:
@@ -189,26 +193,26 @@ def _moved_fields(now: MemoryLine, then: MemoryLine | None, memory: Memory) -> f
         return frozenset()
     names = []
     for name in ("category", "topic"):
-        mine = getattr(now.place, name)
-        if mine not in {None, getattr(then.place, name), getattr(memory.place, name)}:
+        mine = getattr(now.group, name)
+        if mine not in {None, getattr(then.group, name), getattr(memory.group, name)}:
             names.append(name)
     return frozenset(names)
 
 
-def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
+def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, int], findings: Findings) -> None:
     """Record a deleted line; a memory reworded since is not the one that the person saw, and stays."""
     if memory is None or not memory.standing:
         return
-    unseen = "content" in changed_fields(item.line.shown, memory.shown)
+    unseen = "content" in changed_fields(item.line.displayed, memory.displayed)
     if unseen and memory.version != versions.get(memory.id):
-        found.clashes.append(Clash(memory, item.file, "database"))
+        findings.clashes.append(Clash(memory, item.file, "database"))
     else:
-        found.removed.append((memory, item.file))
+        findings.removed.append((memory, item.file))
 
 
-def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
+def _mark(pairs: Sequence[_Pair], findings: Findings) -> None:
     """Restore ids and notes of lines that an editor lost, or that are not in the file yet."""
-    fresh = {(item.file, item.at) for item in found.new}
+    fresh = {(item.file, item.at) for item in findings.new}
     outcomes: list[tuple[FileLine, Outcome]] = []
     for pair in pairs:
         line, before = pair.now.line, pair.then.line if pair.then else None
@@ -218,4 +222,4 @@ def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
             outcomes.append((pair.now, before.id))
         elif before.note is not None and line.raw != before.raw:
             outcomes.append((pair.now, before))
-    found.documents = attach_ids(found.documents, outcomes)
+    findings.documents = attach_ids(findings.documents, outcomes)

@@ -40,16 +40,16 @@ def user_of(path: Path, seen: FileState) -> str | None:
     return user if user is not None and files.folder_name(user) == path.parent.name else None
 
 
-def announce(tx: Tx, tenant_id: str, found: Sequence[FileEdit]) -> int:
+def announce(tx: Tx, tenant_id: str, edits: Sequence[FileEdit]) -> int:
     """Announce one tenant's files that differ from the agreed state as `mirror.edited`; return how many were new.
 
     The same save always leads to the same event, however often and by whomever it is noticed.
     """
-    if not found:
+    if not edits:
         return 0
-    rows = [{"n": n, "user_id": e.user_id, "file": e.file, "md5": _md5(e.seen.text)} for n, e in enumerate(found)]
+    rows = [{"n": n, "user_id": e.user_id, "file": e.file, "md5": _md5(e.seen.text)} for n, e in enumerate(edits)]
     edited = tx.execute(_EDITED, {"tenant": tenant_id, "rows": recordset(rows)}).scalars()
-    return log.announce(tx, tenant_id, [_announcement(found[n]) for n in edited])
+    return log.announce(tx, tenant_id, [_announcement(edits[n]) for n in edited])
 
 
 def _announcement(edit: FileEdit) -> Announcement:

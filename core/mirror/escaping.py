@@ -37,8 +37,8 @@ _LAST = 0x10FFFF
 
 def escape(content: str) -> str:
     """Return the statement as text of one line."""
-    text = _CARE.sub(lambda found: "\\" + found.group(), content).replace("\n", "<br>")
-    text = _LOST.sub(lambda found: "".join(f"&#{ord(character)};" for character in found.group()), text)
+    text = _CARE.sub(lambda match: "\\" + match.group(), content).replace("\n", "<br>")
+    text = _LOST.sub(lambda match: "".join(f"&#{ord(character)};" for character in match.group()), text)
     if text.endswith("}"):
         text = text[:-1] + "\\}"
     if text.startswith(PIN):
@@ -63,18 +63,18 @@ def words(content: str) -> str:
 
 def escape_tag(tag: str) -> str:
     """Return a tag as one word without commas and braces."""
-    return _TAG_CARE.sub(lambda found: quote(found.group(), safe=""), tag)
+    return _TAG_CARE.sub(lambda match: quote(match.group(), safe=""), tag)
 
 
 def unescape_tag(text: str) -> str:
     return unquote(text)
 
 
-def _character_of(found: re.Match[str]) -> str:
-    if found.group(1):
-        return found.group(1)
-    if found.group(2):
+def _character_of(match: re.Match[str]) -> str:
+    if match.group(1):
+        return match.group(1)
+    if match.group(2):
         return "\n"
-    decimal = found.group("decimal")
-    code = int(decimal) if decimal else int(found.group("hex"), 16)
-    return chr(code) if 0 < code <= _LAST and code not in _SURROGATES else found.group()
+    decimal = match.group("decimal")
+    code = int(decimal) if decimal else int(match.group("hex"), 16)
+    return chr(code) if 0 < code <= _LAST and code not in _SURROGATES else match.group()

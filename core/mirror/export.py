@@ -38,19 +38,19 @@ def write(tx: Tx, mirror: Mirror, now: datetime) -> WrittenFiles:
     """
     writer.lock(tx, mirror.tenant_id, mirror.user_id)
     stands = sync_state.load(tx, mirror)
-    found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
-    if found.any:
+    findings = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
+    if findings.any:
         return _unread(tx, mirror, stands)
-    documents = arrangement.arrange(found.documents, stands.memories)
+    documents = arrangement.arrange(findings.documents, stands.memories)
     lines = {
         file: _put(tx, mirror, file, documents[file], stands, now) for file in FILES if _is_to_be_written(file, stands)
     }
-    changed = {file: said for file, said in lines.items() if said}
+    changed = {file: summary for file, summary in lines.items() if summary}
     for file in stands.refused:
         log.warning("mirror.refused", user=mirror.user_id, file=file)
     result: Json = {"mirror": "written" if changed else "unchanged", "files": sorted(changed)}
     refused = {"refused": dict(stands.refused)} if stands.refused else {}
-    message = "; ".join(f"{file} of {mirror.user_id}: {said}" for file, said in changed.items())
+    message = "; ".join(f"{file} of {mirror.user_id}: {summary}" for file, summary in changed.items())
     return WrittenFiles(result | refused, message, _has_erased_lines(stands))
 
 
@@ -104,8 +104,8 @@ def _is_to_be_written(file: str, stands: SyncState) -> bool:
         return False
     if stands.seen[file] is not None or file in stands.agreed:
         return True
-    standing = [one for one in stands.memories.values() if one.standing and one.place.category]
-    return any(markdown.file_of(one.place.category) == file for one in standing if one.place.category)
+    standing = [memory for memory in stands.memories.values() if memory.standing and memory.group.category]
+    return any(markdown.file_of(memory.group.category) == file for memory in standing if memory.group.category)
 
 
 def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: SyncState, now: datetime) -> str:
@@ -113,24 +113,24 @@ def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: SyncStat
     seen, count = stands.seen[file], arrangement.memory_count(document)
     names = mirror.names(file) | {"memories": str(count)}
     document = replace(document, front=front_matter.update(document.front, names))
-    text, said = markdown.render(document), ""
+    text, summary = markdown.render(document), ""
     if seen is None or seen.text != text:
         dated = sync_state.names(mirror, file, count, now)
         text = markdown.render(replace(document, front=front_matter.update(document.front, dated)))
         files.replace(mirror.path(file), text, seen)
-        said = _difference(stands.now[file], document) if seen else f"{count} memories"
+        summary = _difference(stands.now[file], document) if seen else f"{count} memories"
     versions = {line.id: stands.memories[line.id].version for _, line in document.lines() if line.id}
     agreed = stands.agreed.get(file)
     if agreed is None or (agreed.text, agreed.versions) != (text, versions):
         sync_state.agree(tx, mirror, file, text, versions)
-    return said
+    return summary
 
 
 def _difference(before: Document, after: Document) -> str:
     old, new = _lines_by_memory(before), _lines_by_memory(after)
     changed = sum(old[memory_id] != line for memory_id, line in new.items() if memory_id in old)
     counts = {"added": len(new.keys() - old.keys()), "changed": changed, "removed": len(old.keys() - new.keys())}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "as arranged"
+    return ", ".join(f"{count} {label}" for label, count in counts.items() if count) or "as arranged"
 
 
 def _lines_by_memory(document: Document) -> dict[UUID, str]:
@@ -139,5 +139,8 @@ def _lines_by_memory(document: Document) -> dict[UUID, str]:
 
 def _has_erased_lines(stands: SyncState) -> bool:
     """Return whether a memory shown in the files has been erased."""
-    shown = {line.id for document in stands.then.values() for _, line in document.lines() if line.id}
-    return any(one not in stands.memories or stands.memories[one].status == Status.ERASED for one in shown)
+    memory_ids = {line.id for document in stands.then.values() for _, line in document.lines() if line.id}
+    return any(
+        memory_id not in stands.memories or stands.memories[memory_id].status == Status.ERASED
+        for memory_id in memory_ids
+    )

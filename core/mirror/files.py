@@ -60,7 +60,7 @@ def folder_name(name: str) -> str:
     Names too long for a file system end in a hash; the front matter of the files names the user.
     """
     safe = quote(name, safe="@+ ~") if not _PLAIN.fullmatch(name) else name
-    safe = re.sub(r"^[. ]|[. ]$", lambda found: f"%{ord(found.group()):02X}", safe)
+    safe = re.sub(r"^[. ]|[. ]$", lambda match: f"%{ord(match.group()):02X}", safe)
     if len(safe) <= LONGEST_NAME:
         return safe
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
@@ -152,9 +152,9 @@ def replace(path: Path, text: str, expected: FileState | None) -> FileState:
 
 def make_private(folder_path: Path) -> None:
     """Create a folder and its missing parents, readable only by their owner; existing ones keep their mode."""
-    missing = [one for one in (folder_path, *folder_path.parents) if not one.exists()]
-    for one in reversed(missing):
-        one.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    missing = [folder for folder in (folder_path, *folder_path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def remove(folder_of_user: Path) -> int:
@@ -186,8 +186,8 @@ def _take_place(temporary: Path, path: Path, expected: FileState | None) -> None
         except FileExistsError:
             raise Later(f"{path.name} was created again in the meantime.", AGAIN) from None
         return
-    found = read(path)
-    if found is None or found.digest != expected.digest or found.stamp != expected.stamp:
+    current = read(path)
+    if current is None or current.digest != expected.digest or current.stamp != expected.stamp:
         raise Later(f"{path.name} was written in the meantime.", AGAIN)
     temporary.replace(path)
 

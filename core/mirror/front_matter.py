@@ -55,12 +55,12 @@ def parse(lines: list[str]) -> tuple[Front, int]:
         raise UnreadableFile("Its front matter has no second `---`.")
     values: dict[str, str] = {}
     for line in lines[1:end]:
-        found = _KEY.fullmatch(line)
-        if found is None or found["key"] not in KEYS:
+        match = _KEY.fullmatch(line)
+        if match is None or match["key"] not in KEYS:
             continue
-        if found["key"] in values:
-            raise UnreadableFile(f"Its front matter gives `{found['key']}` twice.")
-        values[found["key"]] = _parse_value(found["value"] or "")
+        if match["key"] in values:
+            raise UnreadableFile(f"Its front matter gives `{match['key']}` twice.")
+        values[match["key"]] = _parse_value(match["value"] or "")
     return Front(tuple(lines[: end + 1]), values), end + 1
 
 
@@ -69,8 +69,8 @@ def update(front: Front, values: Mapping[str, str]) -> Front:
     newline = "\r\n" if front.raw[0].endswith("\r\n") else "\n"
     lines, missing = list[str](), dict(values)
     for line in front.raw[:-1]:
-        found = _KEY.fullmatch(line)
-        key = found["key"] if found else ""
+        match = _KEY.fullmatch(line)
+        key = match["key"] if match else ""
         if key not in values:
             lines.append(line)
             continue
@@ -81,13 +81,13 @@ def update(front: Front, values: Mapping[str, str]) -> Front:
     return Front((*lines, front.raw[-1]), {**front.values, **values})
 
 
-def require(front: Front, wanted: Mapping[str, str]) -> None:
+def require(front: Front, expected: Mapping[str, str]) -> None:
     """Check the values. UnreadableFile: it belongs to another user, or has another format."""
-    for key, value in wanted.items():
+    for key, value in expected.items():
         if front.values.get(key) != value:
-            found = front.values.get(key)
-            said = "is missing" if found is None else f"says {found!r}"
-            raise UnreadableFile(f"In its front matter `{key}` {said}, and should say {value!r}.")
+            actual = front.values.get(key)
+            problem = "is missing" if actual is None else f"says {actual!r}"
+            raise UnreadableFile(f"In its front matter `{key}` {problem}, and should say {value!r}.")
 
 
 def _yaml_value(key: str, value: str) -> str:
@@ -105,15 +105,15 @@ def _parse_value(text: str) -> str:
     """Parse a value of one line. Unreadable: it is more than that."""
     if text.startswith('"'):
         try:
-            said, end = json.JSONDecoder().raw_decode(text)
+            value, end = json.JSONDecoder().raw_decode(text)
         except ValueError:
             raise UnreadableFile(f"In its front matter {text[:60]!r} is not a quoted string.") from None
         if text[end:].strip() and not text[end:].lstrip().startswith("#"):
             raise UnreadableFile(f"In its front matter there is text after the quoted string {text[:60]!r}.")
-        return str(said)
+        return str(value)
     if text.startswith("'"):
-        found = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", text)
-        if found is None:
+        match = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", text)
+        if match is None:
             raise UnreadableFile(f"In its front matter {text[:60]!r} is not a quoted string.")
-        return found[1].replace("''", "'")
+        return match[1].replace("''", "'")
     return re.split(r"\s#", text, maxsplit=1)[0].strip()

@@ -145,19 +145,19 @@ def _alone(root: Path) -> Iterator[Path]:
         yield inside
 
 
-def _git(root: Path, *words: str, given: bytes | None = None) -> bytes:
+def _git(root: Path, *arguments: str, given: bytes | None = None) -> bytes:
     """Run a git command and return its output. GitFailed: it exited with an error."""
-    done = _run(root, *words, given=given)
+    done = _run(root, *arguments, given=given)
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()
-        raise GitFailed(f"git {words[0]}: {said or done.returncode}")
+        message = done.stderr.decode(errors="replace").strip()
+        raise GitFailed(f"git {arguments[0]}: {message or done.returncode}")
     return done.stdout
 
 
-def _run(root: Path, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+def _run(root: Path, *arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     # The environment of the process must not lead to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command: Sequence[str] = ["git", *_OPTIONS, *words]
+    command: Sequence[str] = ["git", *_OPTIONS, *arguments]
     try:
         return subprocess.run(  # noqa: S603 - fixed words, and paths behind `--`
             command,
@@ -170,4 +170,4 @@ def _run(root: Path, *words: str, given: bytes | None = None) -> subprocess.Comp
             umask=UMASK,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitFailed(f"git {words[0]}: {error}") from None
+        raise GitFailed(f"git {arguments[0]}: {error}") from None

@@ -78,31 +78,32 @@ class PendingImport:
 
     def _require_unchanged(self, tx: Tx) -> None:
         now = sync_state.load(tx, self.mirror)
-        digests = [{f: seen and seen.digest for f, seen in one.seen.items()} for one in (now, self.stands)]
+        digests = [{f: seen and seen.digest for f, seen in state.seen.items()} for state in (now, self.stands)]
         if now.agreed != self.stands.agreed or digests[0] != digests[1]:
             raise Conflict("The files have been edited or written in the meantime.")
 
     def _agree(self, tx: Tx) -> None:
         """Store the files as read as the agreed state, without concurrent changes in the database."""
-        known, before = sync_state.memories_of(tx, self.mirror.user_id), self.stands.versions
+        memories, before = sync_state.memories_of(tx, self.mirror.user_id), self.stands.versions
         for file in self.stands.readable:
-            lines = [line for _, line in self.documents[file].lines() if line.id in known]
+            lines = [line for _, line in self.documents[file].lines() if line.id in memories]
             versions = {
-                line.id: known[line.id].version
+                line.id: memories[line.id].version
                 for line in lines
-                if line.id and (line.id not in before or not changed_fields(line.shown, known[line.id].shown))
+                if line.id
+                and (line.id not in before or not changed_fields(line.displayed, memories[line.id].displayed))
             }
             old = {line.id: before[line.id] for line in lines if line.id in before}
             sync_state.agree(tx, self.mirror, file, markdown.render(self.documents[file]), old | versions)
 
     def _tell(self, tx: Tx, author: Author) -> Json:
         user = self.mirror.user_id
-        said = [Emission("mirror.conflicted", _conflict(user, clash), f"user:{user}") for clash in self.clashes]
-        said += [
+        emissions = [Emission("mirror.conflicted", _conflict(user, clash), f"user:{user}") for clash in self.clashes]
+        emissions += [
             Emission("mirror.refused", {"user_id": user, "file": file, "reason": why}, f"user:{user}")
             for file, why in self.refused
         ]
-        publishing.publish(tx, self.mirror.tenant_id, author, said)
+        publishing.publish(tx, self.mirror.tenant_id, author, emissions)
         counts = Counter(conflicts=len(self.clashes), refused=len(self.refused))
         return {name: n for name, n in counts.items() if n}
 
@@ -116,18 +117,18 @@ def read(consolidation: Consolidation, mirror: Mirror, event: Event, now: dateti
     with consolidation.db.tenant(mirror.tenant_id) as tx:
         stands = sync_state.load(tx, mirror)
     _require_settled(stands, now)
-    found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
+    findings = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
     reading = PendingImport(mirror, stands, edited=_differs(stands), refused=list(stands.refused.items()))
-    reading.clashes = found.clashes
-    known = _on_known(consolidation, reading, found, now)
-    if known:
-        reading.changes, reading.again = known, bool(found.new)
-        reading.documents = diff.attach_ids(found.documents, [(item, None) for item in found.new])
+    reading.clashes = findings.clashes
+    changes = _on_known(consolidation, reading, findings, now)
+    if changes:
+        reading.changes, reading.again = changes, bool(findings.new)
+        reading.documents = diff.attach_ids(findings.documents, [(item, None) for item in findings.new])
         return reading
-    new, rest = found.new[:NEW_AT_ONCE], found.new[NEW_AT_ONCE:]
+    new, rest = findings.new[:NEW_AT_ONCE], findings.new[NEW_AT_ONCE:]
     reading.changes, outcomes = _on_new(consolidation, mirror, stands, new, event)
     reading.again = bool(rest)
-    reading.documents = diff.attach_ids(found.documents, [*outcomes, *((item, None) for item in rest)])
+    reading.documents = diff.attach_ids(findings.documents, [*outcomes, *((item, None) for item in rest)])
     return reading
 
 
@@ -161,39 +162,39 @@ def _require_settled(stands: SyncState, now: datetime) -> None:
             raise Later(f"{file} has just become incomplete; it may still be being written.", pause)
 
 
-def _on_known(consolidation: Consolidation, reading: PendingImport, found: Findings, now: datetime) -> list[Change]:
+def _on_known(consolidation: Consolidation, reading: PendingImport, findings: Findings, now: datetime) -> list[Change]:
     """Return changes to known memories. Where an edit makes one equal to another, one of them is removed."""
-    gone = {memory.id for memory, _ in found.removed}
+    gone = {memory.id for memory, _ in findings.removed}
     standing = [m for m in reading.stands.memories.values() if m.standing and m.id not in gone]
     taken = {memory.key: memory.id for memory in standing}
     slots = {(memory.subject, memory.attribute) for memory in standing if memory.attribute}
-    wanted: list[Change] = [Archive(m.id, m.version, f"Deleted from {file}.") for m, file in found.removed]
-    for memory, file in found.restored:
+    changes: list[Change] = [Archive(m.id, m.version, f"Deleted from {file}.") for m, file in findings.removed]
+    for memory, file in findings.restored:
         if memory.key in taken or (memory.subject, memory.attribute) in slots:
             continue  # It stays archived, and its line goes: what it says is said, or was replaced.
         taken[memory.key] = memory.id
         slots |= {(memory.subject, memory.attribute)} if memory.attribute else set()
-        wanted.append(Restore(memory.id, memory.version, f"Put back into {file}."))
-    reworded = {one.memory.id for one in found.edited if "content" in one.fields}
+        changes.append(Restore(memory.id, memory.version, f"Put back into {file}."))
+    reworded = {edit.memory.id for edit in findings.edited if "content" in edit.fields}
     taken = {key: memory_id for key, memory_id in taken.items() if memory_id not in reworded}
-    for one in found.edited:
-        wanted += _edit(consolidation, reading, one, now, taken)
-    return _embed(consolidation, wanted)
+    for edit in findings.edited:
+        changes += _edit(consolidation, reading, edit, now, taken)
+    return _embed(consolidation, changes)
 
 
 def _edit(
-    consolidation: Consolidation, reading: PendingImport, one: Edited, now: datetime, taken: dict[str, UUID]
+    consolidation: Consolidation, reading: PendingImport, edit: Edited, now: datetime, taken: dict[str, UUID]
 ) -> list[Change]:
-    memory, shown, file = one.memory, one.item.line.shown, one.item.file
-    fields: dict[str, object] = {n: getattr(shown, n) for n in one.fields & {"importance", "pinned"}}
-    if "tags" in one.fields:
-        fields["tags"] = list(shown.tags)
-    if "disputed" in one.fields:
-        fields["trust"] = Trust.DISPUTED if shown.disputed else Trust.CONFIRMED
-    fields |= _headings(one)
+    memory, displayed, file = edit.memory, edit.item.line.displayed, edit.item.file
+    fields: dict[str, object] = {n: getattr(displayed, n) for n in edit.fields & {"importance", "pinned"}}
+    if "tags" in edit.fields:
+        fields["tags"] = list(displayed.tags)
+    if "disputed" in edit.fields:
+        fields["trust"] = Trust.DISPUTED if displayed.disputed else Trust.CONFIRMED
+    fields |= _headings(edit)
     reason = f"Edited in {file}."
-    if "content" in one.fields:
-        screened = screen.screen(shown.content)
+    if "content" in edit.fields:
+        screened = screen.screen(displayed.content)
         if screened.secret and consolidation.secrets == "refuse":
             reading.refused.append((file, f"An edit of memory {memory.id} holds a secret."))
         else:
@@ -205,12 +206,12 @@ def _edit(
     return [Edit(memory.id, memory.version, fields, reason)] if fields else []
 
 
-def _headings(one: Edited) -> dict[str, object]:
-    place, fields = one.item.line.place, dict[str, object]()
-    if "category" in one.fields and place.category:
-        fields |= {"category": place.category, "kind": KINDS.get(place.category, Kind.SEMANTIC)}
-    if "topic" in one.fields and place.topic:
-        fields["topic"] = place.topic
+def _headings(edit: Edited) -> dict[str, object]:
+    group, fields = edit.item.line.group, dict[str, object]()
+    if "category" in edit.fields and group.category:
+        fields |= {"category": group.category, "kind": KINDS.get(group.category, Kind.SEMANTIC)}
+    if "topic" in edit.fields and group.topic:
+        fields["topic"] = group.topic
     return fields
 
 
@@ -219,20 +220,20 @@ def _fields_of_wording(memory: Memory, content: str, now: datetime) -> dict[str,
     fields: dict[str, object] = {"content": content, "trust": Trust.CONFIRMED, "confidence": CONFIDENCE}
     if memory.attribute is None or memory.value is None or memory.value.casefold() in content.casefold():
         return fields
-    before, found, after = memory.shown.content.partition(memory.value)
+    before, separator, after = memory.displayed.content.partition(memory.value)
     value = content[len(before) : len(content) - len(after)]
-    if found and value.strip() and content == f"{before}{value}{after}":
+    if separator and value.strip() and content == f"{before}{value}{after}":
         return fields | {"value": value.strip(), "occurred_at": now}
     return fields | {"attribute": None, "value": None}
 
 
-def _embed(consolidation: Consolidation, wanted: Sequence[Change]) -> list[Change]:
+def _embed(consolidation: Consolidation, changes: Sequence[Change]) -> list[Change]:
     """Return the changes with the vectors of new content."""
-    texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
+    texts = {c.id: str(c.fields["content"]) for c in changes if isinstance(c, Edit) and "content" in c.fields}
     if not texts:
-        return list(wanted)
+        return list(changes)
     vectors = dict(zip(texts, embed_sound(consolidation.embedder, list(texts.values())), strict=True))
-    return [replace(c, vector=vectors[c.id]) if isinstance(c, Edit) and c.id in vectors else c for c in wanted]
+    return [replace(c, vector=vectors[c.id]) if isinstance(c, Edit) and c.id in vectors else c for c in changes]
 
 
 def _on_new(
@@ -275,28 +276,28 @@ def _outcome_of(change: Add | Confirm | Merge | Replace | Ignore) -> UUID | str:
 
 
 def _candidate(item: FileLine, subjects: Sequence[str], event: Event) -> Candidate:
-    shown, place = item.line.shown, item.line.place
+    displayed, group = item.line.displayed, item.line.group
     usual = Category.INSTRUCTION if item.file == LEARNINGS else Category.FACT
-    category = place.category or usual
-    said = shown.content.casefold()
-    evidence = Evidence("", event.id, event.id, screen.screen(shown.content).text)
+    category = group.category or usual
+    folded = displayed.content.casefold()
+    evidence = Evidence("", event.id, event.id, screen.screen(displayed.content).text)
     return Candidate(
-        content=shown.content,
+        content=displayed.content,
         category=category,
-        topic=place.topic or Topic.OTHER,
-        subject=next((one for one in subjects if said.startswith(one.casefold())), subjects[0]),
+        topic=group.topic or Topic.OTHER,
+        subject=next((subject for subject in subjects if folded.startswith(subject.casefold())), subjects[0]),
         evidence=(evidence,),
         occurred_at=event.time,
         kind=KINDS.get(category, Kind.SEMANTIC),
-        importance=markdown.IMPORTANCE if shown.importance is None else shown.importance,
+        importance=markdown.IMPORTANCE if displayed.importance is None else displayed.importance,
         confidence=CONFIDENCE,
-        tags=shown.tags,
-        trust=Trust.DISPUTED if shown.disputed else Trust.CONFIRMED,
-        pinned=shown.pinned,
+        tags=displayed.tags,
+        trust=Trust.DISPUTED if displayed.disputed else Trust.CONFIRMED,
+        pinned=displayed.pinned,
     )
 
 
 def _subjects(mirror: Mirror, stands: SyncState) -> list[str]:
     """Return the subjects of this user's memories, the most frequent first: a new line is about one of them."""
-    counted = Counter(one.subject for one in stands.memories.values() if one.standing)
+    counted = Counter(memory.subject for memory in stands.memories.values() if memory.standing)
     return [subject for subject, _ in counted.most_common()] or [mirror.user_id]

@@ -44,8 +44,8 @@ DECIMALS: Final = 3
 
 TOPIC_LEVEL = 3
 
-_CATEGORIES = {word: c for c, title in TITLES.items() for word in (title.lower(), c.value)}
-_TOPICS = {word: t for t in Topic for word in (t.value, f"{t.value}s")}
+_CATEGORIES = {name: c for c, title in TITLES.items() for name in (title.lower(), c.value)}
+_TOPICS = {name: t for t in Topic for name in (t.value, f"{t.value}s")}
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?")
 _ITEM = re.compile(r"(\s*)[-*+][ \t]+(.*?)\s*")
@@ -86,11 +86,11 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, and the place of the lines below it."""
+    """A heading, and the group of the lines below it."""
 
     raw: str
     level: int
-    place: FilePlace
+    group: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ class MemoryLine:
     """
 
     raw: str
-    shown: ShownMemory
-    place: FilePlace
+    displayed: ShownMemory
+    group: FilePlace
     id: UUID | None = None
     note: str | None = None
     own: bool = False
@@ -146,15 +146,15 @@ def file_of(category: Category) -> str:
     return LEARNINGS if category in LEARNT else MEMORY
 
 
-def memory_line(shown: ShownMemory, memory_id: UUID, newline: str = "\n") -> str:
+def memory_line(displayed: ShownMemory, memory_id: UUID, newline: str = "\n") -> str:
     """Return the line of a memory."""
-    pinned = f"{PIN} " if shown.pinned else ""
-    said = _attributes(shown)
-    return f"- {pinned}{escape(shown.content)}{said} <!-- id:{memory_id} -->{newline}"
+    pinned = f"{PIN} " if displayed.pinned else ""
+    attributes = _attributes(displayed)
+    return f"- {pinned}{escape(displayed.content)}{attributes} <!-- id:{memory_id} -->{newline}"
 
 
-def heading(level: int, title: str, place: FilePlace, newline: str) -> Heading:
-    return Heading(f"{'#' * level} {title}{newline}", level, place)
+def heading(level: int, title: str, group: FilePlace, newline: str) -> Heading:
+    return Heading(f"{'#' * level} {title}{newline}", level, group)
 
 
 def title_of(topic: Topic) -> str:
@@ -168,8 +168,8 @@ def with_id(line: MemoryLine, memory_id: UUID) -> MemoryLine:
 
 def with_note(line: MemoryLine, why: str) -> MemoryLine:
     """Return the line as written, with a note why it has no memory."""
-    said = " ".join(why.replace("--", "—").replace(">", "›").split())
-    return replace(line, raw=_with_mark(line.raw, f"not kept: {said}"), id=None, note=said)
+    note = " ".join(why.replace("--", "—").replace(">", "›").split())
+    return replace(line, raw=_with_mark(line.raw, f"not kept: {note}"), id=None, note=note)
 
 
 def _with_mark(raw: str, mark: str) -> str:
@@ -179,31 +179,31 @@ def _with_mark(raw: str, mark: str) -> str:
     return f"{body} <!-- {mark} -->{end}"
 
 
-def _attributes(shown: ShownMemory) -> str:
-    words = ["disputed"] if shown.disputed else []
-    if shown.importance is not None and shown.importance != IMPORTANCE:
-        words.append(f"importance={round(shown.importance, DECIMALS)}")
-    if shown.tags:
-        words.append(f"tags={','.join(escape_tag(tag) for tag in shown.tags)}")
-    return f" {{{' '.join(words)}}}" if words else ""
+def _attributes(displayed: ShownMemory) -> str:
+    attributes = ["disputed"] if displayed.disputed else []
+    if displayed.importance is not None and displayed.importance != IMPORTANCE:
+        attributes.append(f"importance={round(displayed.importance, DECIMALS)}")
+    if displayed.tags:
+        attributes.append(f"tags={','.join(escape_tag(tag) for tag in displayed.tags)}")
+    return f" {{{' '.join(attributes)}}}" if attributes else ""
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """Return the blocks after the front matter; a wrapped item without an id is one block."""
-    place, fenced, at = FilePlace(), _code_lines(lines), 0
+    group, fenced, at = FilePlace(), _code_lines(lines), 0
     while at < len(lines):
         raw, code = lines[at], at in fenced
         at += 1
-        found = None if code else _HEADING.fullmatch(raw)
-        if found:
-            place = _place_below(place, len(found[1]), found[2])
-            yield Heading(raw, len(found[1]), place)
+        match = None if code else _HEADING.fullmatch(raw)
+        if match:
+            group = _place_below(group, len(match[1]), match[2])
+            yield Heading(raw, len(match[1]), group)
             continue
         if not _MARK.search(raw) and _is_item(raw, code):
             while at < len(lines) and _GOES_ON.fullmatch(lines[at]) and not _MARK.search(raw):
                 raw += lines[at]
                 at += 1
-        yield _line(raw, place, code) or Prose(raw)
+        yield _line(raw, group, code) or Prose(raw)
 
 
 def _code_lines(lines: Sequence[str]) -> set[int]:
@@ -215,26 +215,26 @@ def _code_lines(lines: Sequence[str]) -> set[int]:
 
 def _is_item(raw: str, fenced: bool) -> bool:
     """Return whether it is an unindented list item of the kind that may become a memory."""
-    found = _ITEM.fullmatch(raw.split("\n", 1)[0])
-    return not fenced and found is not None and not found[1] and not _RULE.fullmatch(raw) and not _TASK.match(found[2])
+    match = _ITEM.fullmatch(raw.split("\n", 1)[0])
+    return not fenced and match is not None and not match[1] and not _RULE.fullmatch(raw) and not _TASK.match(match[2])
 
 
-def _line(raw: str, place: FilePlace, fenced: bool) -> MemoryLine | None:
+def _line(raw: str, group: FilePlace, fenced: bool) -> MemoryLine | None:
     """Parse a list item as the line of a memory; with an id it is one anywhere."""
-    marks = {found["word"]: found["said"] for found in _MARK.finditer(raw)}
+    marks = {match["word"]: match["said"] for match in _MARK.finditer(raw)}
     body = " ".join(part.strip() for part in _MARK.sub(" ", raw).splitlines() if part.strip())
-    found = _ITEM.fullmatch(body) or (re.fullmatch(r"()[-*+]()", body) if "id" in marks else None)
-    if found is None or not ("id" in marks or _is_item(raw, fenced)):
+    match = _ITEM.fullmatch(body) or (re.fullmatch(r"()[-*+]()", body) if "id" in marks else None)
+    if match is None or not ("id" in marks or _is_item(raw, fenced)):
         return None
-    said = _parse_body(found[2])
-    if not said.content and "id" not in marks:
+    displayed = _parse_body(match[2])
+    if not displayed.content and "id" not in marks:
         return None
-    return MemoryLine(raw, said, place, _id(marks.get("id", "")), marks.get("not kept"))
+    return MemoryLine(raw, displayed, group, _id(marks.get("id", "")), marks.get("not kept"))
 
 
-def _id(said: str) -> UUID | None:
+def _id(text: str) -> UUID | None:
     try:
-        return UUID(said)
+        return UUID(text)
     except ValueError:
         return None
 
@@ -242,25 +242,27 @@ def _id(said: str) -> UUID | None:
 def _parse_body(body: str) -> ShownMemory:
     pinned = body.startswith(PIN)
     body = body.removeprefix(PIN).removeprefix("\ufe0f").lstrip() if pinned else body
-    found = _ATTRIBUTES.search(body)
-    said = _read_attributes(found[1]) if found else None
-    if found is None or said is None:
+    match = _ATTRIBUTES.search(body)
+    attributes = _read_attributes(match[1]) if match else None
+    if match is None or attributes is None:
         return ShownMemory(unescape(body), pinned=pinned)
-    content = unescape(body[: found.start()].rstrip())
-    return ShownMemory(content, said.importance, said.tags, pinned or said.pinned, said.disputed)
+    content = unescape(body[: match.start()].rstrip())
+    return ShownMemory(
+        content, attributes.importance, attributes.tags, pinned or attributes.pinned, attributes.disputed
+    )
 
 
 def _read_attributes(text: str) -> ShownMemory | None:
     """Parse the braces at the end of a line; None: they belong to the statement."""
-    said: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        said[key] = value
-    if not said or not said.keys() <= {"pinned", "disputed", "importance", "tags"}:
+    attributes: dict[str, str] = {}
+    for attribute in text.split():
+        key, _, value = attribute.partition("=")
+        attributes[key] = value
+    if not attributes or not attributes.keys() <= {"pinned", "disputed", "importance", "tags"}:
         return None
-    tags = tuple(tag for part in said.get("tags", "").split(",") if (tag := unescape_tag(part)))
-    importance = _share(said["importance"]) if "importance" in said else IMPORTANCE
-    return ShownMemory("", importance, tags, "pinned" in said, "disputed" in said)
+    tags = tuple(tag for part in attributes.get("tags", "").split(",") if (tag := unescape_tag(part)))
+    importance = _share(attributes["importance"]) if "importance" in attributes else IMPORTANCE
+    return ShownMemory("", importance, tags, "pinned" in attributes, "disputed" in attributes)
 
 
 def _share(text: str) -> float | None:
@@ -268,7 +270,7 @@ def _share(text: str) -> float | None:
 
 
 def _place_below(before: FilePlace, level: int, title: str) -> FilePlace:
-    """Return the place of the lines below a heading."""
+    """Return the group of the lines below a heading."""
     name = title.strip().rstrip(":").lower()
     if level < TOPIC_LEVEL:
         category = _CATEGORIES.get(name)
@@ -287,7 +289,7 @@ def _own(blocks: Iterator[Block]) -> Iterator[Block]:
         sections[-1].append(block)
     for section in sections:
         head = section[0] if section else None
-        notes = isinstance(head, Heading) and head.level > 1 and head.place.category is None
+        notes = isinstance(head, Heading) and head.level > 1 and head.group.category is None
         notes = notes and not any(isinstance(block, MemoryLine) and block.id for block in section)
         for block in section:
             yield replace(block, own=True) if notes and isinstance(block, MemoryLine) else block

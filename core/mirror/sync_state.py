@@ -93,17 +93,17 @@ def load(tx: Tx, mirror: Mirror) -> SyncState:
     now = dict[str, Document]()
     for file in FILES:
         now[file] = then[file] if file in then else arrangement.fresh(file, names(mirror, file, 0))
-        found = seen.get(file)
-        if found is None:
+        file_state = seen.get(file)
+        if file_state is None:
             continue
-        if file in then and found.text == agreed[file].text:
+        if file in then and file_state.text == agreed[file].text:
             continue
         try:
-            now[file] = _parse(found.text, mirror.names(file))
+            now[file] = _parse(file_state.text, mirror.names(file))
         except UnreadableFile as error:
             refused[file] = error.detail
-    known = {line.id for document in (*then.values(), *now.values()) for _, line in document.lines() if line.id}
-    return SyncState(seen, agreed, then, now, refused, memories_of(tx, mirror.user_id, known))
+    memory_ids = {line.id for document in (*then.values(), *now.values()) for _, line in document.lines() if line.id}
+    return SyncState(seen, agreed, then, now, refused, memories_of(tx, mirror.user_id, memory_ids))
 
 
 def names(mirror: Mirror, file: str, memories: int, at: datetime | None = None) -> dict[str, str]:
@@ -135,9 +135,9 @@ def _files(mirror: Mirror) -> tuple[dict[str, FileState | None], dict[str, str]]
     return seen, refused
 
 
-def _parse(text_of_file: str, wanted: Mapping[str, str]) -> Document:
+def _parse(text_of_file: str, expected: Mapping[str, str]) -> Document:
     document = markdown.parse(text_of_file)
-    front_matter.require(document.front, wanted)
+    front_matter.require(document.front, expected)
     return document
 
 
@@ -152,8 +152,8 @@ def _memory(row: Any) -> Memory:
     return Memory(
         id=row.id,
         version=row.version,
-        shown=ShownMemory(row.content, importance, tags, row.pinned, disputed),
-        place=FilePlace(Category(row.category), Topic(row.topic)),
+        displayed=ShownMemory(row.content, importance, tags, row.pinned, disputed),
+        group=FilePlace(Category(row.category), Topic(row.topic)),
         standing=row.standing,
         status=row.status,
         subject=row.subject,

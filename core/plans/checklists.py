@@ -44,10 +44,10 @@ def document(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[{", '["')):
         return None
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict | list) else None
+    return parsed if isinstance(parsed, dict | list) else None
 
 
 def read(text: str) -> tuple[str | None, list[ListItem]]:
@@ -57,7 +57,7 @@ def read(text: str) -> tuple[str | None, list[ListItem]]:
         Never: the text has more than PLAN_CHARACTERS characters or PLAN_LINES lines.
     """
     lines = _lines(text)
-    levels = [len(found[1]) for line in lines if (found := _HEADING.match(line))]
+    levels = [len(match[1]) for line in lines if (match := _HEADING.match(line))]
     deepest = max(levels, default=0)
     goal: str | None = None
     roots: list[ListItem] = []
@@ -68,11 +68,11 @@ def read(text: str) -> tuple[str | None, list[ListItem]]:
         if (heading is None and not _LISTED.match(line)) or is_goal:
             goal = goal or (None if roots else _goal(heading[2] if heading else line))
             continue
-        depth, one = (len(heading[1]) - 10, item(heading[2])) if heading else (_indent(line), item(line))
+        depth, entry = (len(heading[1]) - 10, item(heading[2])) if heading else (_indent(line), item(line))
         while stack and stack[-1][0] >= depth:
             stack.pop()
-        (stack[-1][1].items if stack else roots).append(one)
-        stack.append((depth, one))
+        (stack[-1][1].items if stack else roots).append(entry)
+        stack.append((depth, entry))
     return (goal, roots) if roots else _inline(text)
 
 
@@ -88,14 +88,14 @@ def _lines(text: str) -> list[str]:
 
 def item(line: str) -> ListItem:
     """Parse one line of a list, without its bullet and its box."""
-    found = _LISTED.match(line)
-    said = (found["said"] if found else line).strip()
-    box = next(filter(None, map(found.group, ("box", "sign", "only", "bare"))), None) if found else None
-    return ListItem(_EMPHASIS.sub(r"\1", said), _BOXES.get(box.lower()) if box else None)
+    match = _LISTED.match(line)
+    text = (match["said"] if match else line).strip()
+    box = next(filter(None, map(match.group, ("box", "sign", "only", "bare"))), None) if match else None
+    return ListItem(_EMPHASIS.sub(r"\1", text), _BOXES.get(box.lower()) if box else None)
 
 
-def of_message(content: str, role: str, asked: str | None) -> str | None:
-    """Return the plan in a message, as text, or None. `asked`: the person's message before it, if known.
+def of_message(content: str, role: str, request: str | None) -> str | None:
+    """Return the plan in a message, as text, or None. `request`: the person's message before it, if known.
 
     A checklist is one, and a list under the word "plan"; an assistant's numbered list if a plan was asked for.
     """
@@ -105,47 +105,49 @@ def of_message(content: str, role: str, asked: str | None) -> str | None:
     boxes = sum(item(line).status is not None for line in block)
     numbered = sum(1 for line in block if _NUMBERED.match(line))
     titled = bool(_TITLE.search(lead))
-    wanted = role == "assistant" and numbered >= FEWEST and bool(_LEAD.search(lead) or _ASKS.search(asked or ""))
-    if boxes >= FEWEST or (titled and len(block) >= FEWEST) or wanted:
-        head = clip(lead if titled or not asked else asked, HEAD)
-        head = clip(asked or "", HEAD) if _TITLE.fullmatch(head) else _TITLE.sub("", head)
+    is_requested = (
+        role == "assistant" and numbered >= FEWEST and bool(_LEAD.search(lead) or _ASKS.search(request or ""))
+    )
+    if boxes >= FEWEST or (titled and len(block) >= FEWEST) or is_requested:
+        head = clip(lead if titled or not request else request, HEAD)
+        head = clip(request or "", HEAD) if _TITLE.fullmatch(head) else _TITLE.sub("", head)
         return "\n".join([f"# {head}"] * bool(head) + list(block))
-    said = _ONE_LINE.search(content)
-    return said[0] if said and len(_inline(said[0])[1]) >= FEWEST else None
+    match = _ONE_LINE.search(content)
+    return match[0] if match and len(_inline(match[0])[1]) >= FEWEST else None
 
 
 def mentions(content: str) -> list[tuple[str, str]]:
     """Return the steps that a message reports on, by place, with status; questions, denials and guesses excluded."""
     if len(content) > LONGEST:
         return []
-    found: list[tuple[str, str]] = []
+    reports: list[tuple[str, str]] = []
     for sentence in sentences.split(content):
         plain = sentence.replace("’", "'")
         if plain.endswith(("?", "？", "吗", "吗。")) or _SUPPOSED.search(plain):
             continue
         for clause in _CLAUSE.split(plain):
-            found += _reported_status(clause)
-    return found
+            reports += _reported_status(clause)
+    return reports
 
 
 def _reported_status(clause: str) -> list[tuple[str, str]]:
     if _DENIED.search(clause):
         return []
     return [
-        (_ORDINALS.get(place.casefold(), place), status)
+        (_ORDINALS.get(reference.casefold(), reference), status)
         for status, patterns in _SAID
         for pattern in patterns
-        for one in pattern.finditer(clause.strip())
-        for place in [next(filter(None, one.groups()))]
+        for match in pattern.finditer(clause.strip())
+        for reference in [next(filter(None, match.groups()))]
     ]
 
 
 def _inline(text: str) -> tuple[str | None, list[ListItem]]:
     """Parse a list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
-    title, _, said = text.strip().partition(":") if ":" in text else text.strip().partition("：")
-    parts = [part for part in _INLINE.split(said) if part.strip(" ,;，；。.")]
-    if len(parts) < FEWEST and sentences.is_chinese(said):
-        parts = [part for part in _FIRST_THEN.split(said) if part.strip(" ,;，；。.")]
+    title, _, rest = text.strip().partition(":") if ":" in text else text.strip().partition("：")
+    parts = [part for part in _INLINE.split(rest) if part.strip(" ,;，；。.")]
+    if len(parts) < FEWEST and sentences.is_chinese(rest):
+        parts = [part for part in _FIRST_THEN.split(rest) if part.strip(" ,;，；。.")]
     if len(parts) < FEWEST:
         return _goal(text), []
     return _goal(f"{title}:"), [item(part.strip(" ,;，；。.")) for part in parts]
@@ -169,8 +171,8 @@ def _block(content: str) -> tuple[Sequence[str], str]:
 
 
 def _goal(line: str) -> str | None:
-    said = _TITLE.sub("", _EMPHASIS.sub(r"\1", line.strip().strip("#").strip())).strip().rstrip(":：").strip()
-    return said or None
+    goal = _TITLE.sub("", _EMPHASIS.sub(r"\1", line.strip().strip("#").strip())).strip().rstrip(":：").strip()
+    return goal or None
 
 
 def _indent(line: str) -> int:

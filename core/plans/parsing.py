@@ -75,9 +75,9 @@ def parse(plan: object) -> Tree:
     if not isinstance(plan, dict):
         raise Never(f"A plan must be an object, a list or a text, not {type(plan).__name__}.")
     inner = _parse_object(plan)
-    past = [_completed_step(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
-    known = {step.title for step in past}
-    steps = (*past, *(one for one in inner.steps if one.title not in known))
+    past = [_completed_step(entry) for name in _PAST if isinstance(plan.get(name), list) for entry in plan[name]]
+    past_titles = {step.title for step in past}
+    steps = (*past, *(step for step in inner.steps if step.title not in past_titles))
     goal = next((str(plan[name]) for name in _GOALS if isinstance(plan.get(name), str)), inner.goal)
     tree = _number(_check(Tree(_title(goal), steps, _status(plan) or inner.status)))
     return replace(tree, current=_current_id(tree, plan) or inner.current)
@@ -85,12 +85,14 @@ def parse(plan: object) -> Tree:
 
 def _parse_object(plan: Mapping[str, Any]) -> Tree:
     """Parse the steps of an object: a list, a text, another plan, or steps by their ids."""
-    found: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
-    if found is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
+    children: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
+    if children is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
         raise Never(f"A plan needs a `goal` or `steps`; this one has only {sorted(map(str, plan))[:10]}.")
-    if isinstance(found, dict) and found.keys().isdisjoint({*_CHILDREN, *_GOALS}):
-        found = [{"id": name, **(one if isinstance(one, dict) else {"title": one})} for name, one in found.items()]
-    return Tree("", _steps(found, 1)) if isinstance(found, list) else parse(found) if found else Tree("")
+    if isinstance(children, dict) and children.keys().isdisjoint({*_CHILDREN, *_GOALS}):
+        children = [
+            {"id": name, **(child if isinstance(child, dict) else {"title": child})} for name, child in children.items()
+        ]
+    return Tree("", _steps(children, 1)) if isinstance(children, list) else parse(children) if children else Tree("")
 
 
 def _of_item(item: ListItem) -> PlanStep:
@@ -102,7 +104,7 @@ def _steps(given: Sequence[Any], depth: int) -> tuple[PlanStep, ...]:
         raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as separate plans.")
     if len(given) > STEPS:
         raise Never(_TOO_MANY)
-    return tuple(_step(one, depth) for one in given if one not in (None, "", {}, []))
+    return tuple(_step(entry, depth) for entry in given if entry not in (None, "", {}, []))
 
 
 def _step(given: Any, depth: int) -> PlanStep:
@@ -125,23 +127,23 @@ def _step(given: Any, depth: int) -> PlanStep:
 
 def _completed_step(given: Any) -> PlanStep:
     """Parse a step that was carried out, with or without its result."""
-    said = given[0] if isinstance(given, list) and given else given
-    return replace(_step(said, 1), status="done")
+    entry = given[0] if isinstance(given, list) and given else given
+    return replace(_step(entry, 1), status="done")
 
 
 def _status(given: Mapping[str, Any]) -> str | None:
     for name in _STATES:
-        said = given.get(name)
-        if isinstance(said, str):
-            return STATUSES.get("-".join(said.casefold().replace("_", " ").split()), PENDING)
+        value = given.get(name)
+        if isinstance(value, str):
+            return STATUSES.get("-".join(value.casefold().replace("_", " ").split()), PENDING)
     for name in _TICKS:
         if isinstance(given.get(name), bool):
             return "done" if given[name] else PENDING
     return None
 
 
-def _title(said: str) -> str:
-    title = " ".join(said.split())
+def _title(text: str) -> str:
+    title = " ".join(text.split())
     if len(title) > TITLE:
         raise Never(f"A step or goal has {len(title)} characters; {TITLE} are allowed. Shorten it.")
     return title
@@ -160,30 +162,32 @@ def _height(steps: Sequence[PlanStep]) -> int:
 
 
 def _number(tree: Tree) -> Tree:
-    """Return the tree with an id for each step: the one it was given, else its place, such as `2.1`."""
+    """Return the tree with an id for each step: the one it was given, else its position, such as `2.1`."""
     taken = {step.id for step in tree.walk() if step.id}
     seen: set[str] = set()
 
-    def named(step: PlanStep, place: str) -> PlanStep:
-        is_free = place not in taken and place not in seen
-        own = step.id if step.id and step.id not in seen else place if is_free else f"step {place}"
+    def named(step: PlanStep, position: str) -> PlanStep:
+        is_free = position not in taken and position not in seen
+        own = step.id if step.id and step.id not in seen else position if is_free else f"step {position}"
         seen.add(own)
-        return replace(step, id=own, steps=tuple(named(one, f"{place}.{n}") for n, one in enumerate(step.steps, 1)))
+        return replace(
+            step, id=own, steps=tuple(named(substep, f"{position}.{n}") for n, substep in enumerate(step.steps, 1))
+        )
 
     return replace(tree, steps=tuple(named(step, str(n)) for n, step in enumerate(tree.steps, 1)))
 
 
 def _current_id(tree: Tree, plan: Mapping[str, Any]) -> str | None:
-    """Return the current step: by id, title or place; places count from 1, an index from 0."""
+    """Return the current step: by id, title or position; positions count from 1, an index from 0."""
     index = next((plan[name] for name in _INDEX if type(plan.get(name)) is int), None)
     if index is not None:
         return tree.steps[index].id if 0 <= index < len(tree.steps) else None
-    said = next((plan[name] for name in _CURRENT if plan.get(name) is not None), None)
-    said = said.get("id", said.get("title")) if isinstance(said, dict) else said
-    if isinstance(said, bool) or not isinstance(said, str | int):
+    reference = next((plan[name] for name in _CURRENT if plan.get(name) is not None), None)
+    reference = reference.get("id", reference.get("title")) if isinstance(reference, dict) else reference
+    if isinstance(reference, bool) or not isinstance(reference, str | int):
         return None
-    named = (step.id for step in tree.walk() if str(said) in {step.id, step.title})
-    return next(named, None) or id_at(tree.steps, str(said))
+    named = (step.id for step in tree.walk() if str(reference) in {step.id, step.title})
+    return next(named, None) or id_at(tree.steps, str(reference))
 
 
 _TOO_MANY = f"The plan has more than {STEPS} steps; send parts of it as plans of their own, each with a `plan_id`."

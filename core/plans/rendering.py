@@ -54,15 +54,15 @@ def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) ->
     return lines(low)
 
 
-def _visible_lines(placed: Sequence[tuple[PlanStep, str]], shown: set[int], *, chinese: bool) -> list[str]:
-    rest = len(placed) - len(shown)
+def _visible_lines(placed: Sequence[tuple[PlanStep, str]], visible: set[int], *, chinese: bool) -> list[str]:
+    rest = len(placed) - len(visible)
     more = [f"（另有{rest}步）" if chinese else f"(and {rest} more)"] if rest else []
-    return [placed[n][1] for n in sorted(shown)] + more
+    return [placed[n][1] for n in sorted(visible)] + more
 
 
 def _lines(steps: Sequence[PlanStep], depth: int) -> list[tuple[PlanStep, str]]:
-    found: list[tuple[PlanStep, str]] = []
+    lines: list[tuple[PlanStep, str]] = []
     for number, step in enumerate(steps, 1):
-        found.append((step, f"{'  ' * depth}{number}. {BOXES[step.status or 'pending']} {step.title}"))
-        found += _lines(step.steps, depth + 1)
-    return found
+        lines.append((step, f"{'  ' * depth}{number}. {BOXES[step.status or 'pending']} {step.title}"))
+        lines += _lines(step.steps, depth + 1)
+    return lines

@@ -74,7 +74,7 @@ class PendingPlans:
         """Write the plans. Conflict: another worker has updated one of them, or what they rest on was erased."""
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
             raise Conflict("A message that the plan was read from was erased in the meantime.")
-        for plan in sorted(self.changed, key=lambda one: one.id):
+        for plan in sorted(self.changed, key=lambda plan: plan.id):
             if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
                 raise Conflict("Another worker has updated this plan in the meantime.")
         return {"plans": len(self.changed)}
@@ -89,25 +89,25 @@ class _Projection:
     published: bool
     changed: set[str]
 
-    def apply(self, event: Event, asked: str | None) -> None:
+    def apply(self, event: Event, request: str | None) -> None:
         """Apply one event, unless the plan that it is about has seen a later one."""
         if event.event_type == UPDATED:
             self.published = True
             self._replace(event, _plan_id(event.payload), parsing.parse(output.value(event.payload["plan"])))
             return
         content = output.screened_output(event.payload["content"]).text
-        found = None if self.published else checklists.of_message(content, event.payload["role"], asked)
-        if found is not None:
-            self._replace(event, MAIN, parsing.parse(found))
+        plan_text = None if self.published else checklists.of_message(content, event.payload["role"], request)
+        if plan_text is not None:
+            self._replace(event, MAIN, parsing.parse(plan_text))
             return
         for reference, status in checklists.mentions(content):
             self._mark(event, reference, status)
 
     def _replace(self, event: Event, plan_id: str, tree: Tree) -> None:
-        known = self.plans.get(plan_id)
-        if known is not None and known.event_seq >= event.seq:
+        existing = self.plans.get(plan_id)
+        if existing is not None and existing.event_seq >= event.seq:
             return
-        self._keep(event, plan_id, plans_tree.update(known.tree if known else None, tree), replaced=True)
+        self._keep(event, plan_id, plans_tree.update(existing.tree if existing else None, tree), replaced=True)
 
     def _mark(self, event: Event, reference: str, status: str) -> None:
         """Mark a step, if exactly one open plan has it."""
@@ -118,26 +118,26 @@ class _Projection:
             and (tree := plans_tree.mark_step(plan.tree, reference, status)) is not None
         }
         for plan_id, tree in marked.items() if len(marked) == 1 else ():
-            known = self.plans[plan_id]
-            if known.event_seq < event.seq or (known.event_seq == event.seq and plan_id in self.changed):
+            existing = self.plans[plan_id]
+            if existing.event_seq < event.seq or (existing.event_seq == event.seq and plan_id in self.changed):
                 self._keep(event, plan_id, tree)
 
     def _keep(self, event: Event, plan_id: str, tree: Tree, *, replaced: bool = False) -> None:
         """Store a plan. It belongs to the user who last said what is to be done, not to one who reports progress."""
-        known = self.plans.get(plan_id)
+        existing = self.plans.get(plan_id)
         group = event.payload.get("group_id")
         self.plans[plan_id] = SessionPlan(
             session_id=self.session_id,
             id=plan_id,
-            user_id=known.user_id if known and not replaced else str(event.user_id),
-            group_id=known.group_id if known else group if isinstance(group, str) else None,
+            user_id=existing.user_id if existing and not replaced else str(event.user_id),
+            group_id=existing.group_id if existing else group if isinstance(group, str) else None,
             goal=tree.goal,
             status=tree.status or plans_tree.overall_status(tree.steps),
             steps=tree.steps,
             current=tree.current,
             event_id=event.id,
             event_seq=event.seq,
-            version=known.version if known else 0,
+            version=existing.version if existing else 0,
         )
         self.changed.add(plan_id)
 
@@ -148,20 +148,25 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Pending
     Never: the event's plan is none, too deep, or too large. Other events raise that when it is their turn.
     """
     with db.tenant(tenant_id) as tx:
-        known = {plan.id: plan for plan in find(tx, session_id)}
-        after = max((plan.event_seq for plan in known.values()), default=0)
+        plans = {plan.id: plan for plan in find(tx, session_id)}
+        after = max((plan.event_seq for plan in plans.values()), default=0)
         published = tx.execute(_PUBLISHED, {"session": session_id, "upto": after}).scalar_one()
         heard = list(_plan_events(tx, session_id, after, event))
-    standing = _Projection(session_id, dict(known), published, set())
-    for one, asked in heard:
+    standing = _Projection(session_id, dict(plans), published, set())
+    for heard_event, request in heard:
         try:
-            standing.apply(one, asked)
+            standing.apply(heard_event, request)
         except Never:
             # A message may only look like a plan and be too long for one; only a published plan is refused.
-            if one.seq == event.seq and one.event_type == UPDATED:
+            if heard_event.seq == event.seq and heard_event.event_type == UPDATED:
                 raise
     changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
-    return PendingPlans(tenant_id, session_id, changed, [one.seq for one, _ in heard if one.event_type != UPDATED])
+    return PendingPlans(
+        tenant_id,
+        session_id,
+        changed,
+        [heard_event.seq for heard_event, _ in heard if heard_event.event_type != UPDATED],
+    )
 
 
 def find(tx: Tx, session_id: str) -> list[SessionPlan]:
@@ -202,9 +207,9 @@ def _plan_events(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[
 
 
 def _plan_id(payload: Json) -> str:
-    said = payload.get("plan_id", MAIN)
-    if isinstance(said, str | int) and not isinstance(said, bool) and 0 < len(str(said)) <= parsing.ID:
-        return str(said)
+    plan_id = payload.get("plan_id", MAIN)
+    if isinstance(plan_id, str | int) and not isinstance(plan_id, bool) and 0 < len(str(plan_id)) <= parsing.ID:
+        return str(plan_id)
     raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out if the session has one plan.")
 
 

@@ -52,10 +52,10 @@ class Tree:
 
 def update(earlier: Tree | None, new: Tree) -> Tree:
     """Return the new tree; take over the goal, current step and statuses that it leaves out."""
-    known: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     for step in earlier.walk() if earlier else ():
-        known.setdefault(_fold(step.title), step.status or PENDING)
-    steps = tuple(_settle(_inherit(step, known)) for step in new.steps)
+        statuses.setdefault(_fold(step.title), step.status or PENDING)
+    steps = tuple(_settle(_inherit(step, statuses)) for step in new.steps)
     goal = new.goal or (earlier.goal if earlier else "")
     return _with_current(replace(new, goal=goal, steps=steps))
 
@@ -67,10 +67,10 @@ def mark_step(tree: Tree, reference: str, status: str) -> Tree | None:
     """
     named = {step.id for step in tree.walk() if step.id.casefold() == reference.casefold()}
     placed = id_at(tree.steps, reference)
-    wanted = named | ({placed} if placed else set())
-    if len(wanted) != 1:
+    step_ids = named | ({placed} if placed else set())
+    if len(step_ids) != 1:
         return None
-    (step_id,) = wanted
+    (step_id,) = step_ids
     if next(step.status for step in tree.walk() if step.id == step_id) == status:
         return None
     steps = tuple(_mark(step, step_id, status) for step in tree.steps)
@@ -79,10 +79,10 @@ def mark_step(tree: Tree, reference: str, status: str) -> Tree | None:
 
 def overall_status(steps: Sequence[PlanStep]) -> str:
     """Return the status of several steps together; failed only if none is open any more."""
-    found = {step.status or PENDING for step in steps}
-    if not found & OPEN:
-        return "failed" if "failed" in found else "done" if "done" in found or not found else "skipped"
-    return PENDING if found == {PENDING} else "in_progress"
+    statuses = {step.status or PENDING for step in steps}
+    if not statuses & OPEN:
+        return "failed" if "failed" in statuses else "done" if "done" in statuses or not statuses else "skipped"
+    return PENDING if statuses == {PENDING} else "in_progress"
 
 
 def from_json(goal: str, status: str, steps: Sequence[Json], current: str | None) -> Tree:
@@ -91,7 +91,7 @@ def from_json(goal: str, status: str, steps: Sequence[Json], current: str | None
 
 
 def _from_json(step: Json) -> PlanStep:
-    return PlanStep(step["id"], step["title"], step["status"], tuple(_from_json(one) for one in step["steps"]))
+    return PlanStep(step["id"], step["title"], step["status"], tuple(_from_json(substep) for substep in step["steps"]))
 
 
 def _walk(steps: Sequence[PlanStep]) -> Iterator[PlanStep]:
@@ -100,14 +100,14 @@ def _walk(steps: Sequence[PlanStep]) -> Iterator[PlanStep]:
         yield from _walk(step.steps)
 
 
-def _inherit(step: PlanStep, known: Mapping[str, str]) -> PlanStep:
+def _inherit(step: PlanStep, statuses: Mapping[str, str]) -> PlanStep:
     """Copy earlier statuses, except to steps with substeps: those determine the status."""
-    status = step.status or (None if step.steps else known.get(_fold(step.title)))
-    return replace(step, status=status, steps=tuple(_inherit(one, known) for one in step.steps))
+    status = step.status or (None if step.steps else statuses.get(_fold(step.title)))
+    return replace(step, status=status, steps=tuple(_inherit(substep, statuses) for substep in step.steps))
 
 
 def _settle(step: PlanStep) -> PlanStep:
-    steps = tuple(_settle(one) for one in step.steps)
+    steps = tuple(_settle(substep) for substep in step.steps)
     return replace(step, steps=steps, status=step.status or (overall_status(steps) if steps else PENDING))
 
 
@@ -127,14 +127,14 @@ def _with_current(tree: Tree) -> Tree:
 def _mark(step: PlanStep, step_id: str, status: str) -> PlanStep:
     """Set a step's status; open substeps of an ended step end with it, and substeps determine their parent's status."""
     if step.id == step_id:
-        within = step.steps if status in OPEN else tuple(_end(one, status) for one in step.steps)
+        within = step.steps if status in OPEN else tuple(_end(substep, status) for substep in step.steps)
         return replace(step, status=status, steps=within)
-    within = tuple(_mark(one, step_id, status) for one in step.steps)
+    within = tuple(_mark(substep, step_id, status) for substep in step.steps)
     return step if within == step.steps else replace(step, steps=within, status=overall_status(within))
 
 
 def _end(step: PlanStep, status: str) -> PlanStep:
-    within = tuple(_end(one, status) for one in step.steps)
+    within = tuple(_end(substep, status) for substep in step.steps)
     return replace(step, steps=within, status=status if step.status in OPEN else step.status)
 
 
@@ -144,13 +144,13 @@ LONGEST_NUMBER = 4
 
 def id_at(steps: Sequence[PlanStep], reference: str) -> str | None:
     """Return the id of the step at a place such as `2.1`."""
-    found: PlanStep | None = None
+    step: PlanStep | None = None
     for part in reference.split("."):
         if len(part) > LONGEST_NUMBER or not part.isdecimal() or not 1 <= int(part) <= len(steps):
             return None
-        found = steps[int(part) - 1]
-        steps = found.steps
-    return found.id if found else None
+        step = steps[int(part) - 1]
+        steps = step.steps
+    return step.id if step else None
 
 
 def _fold(title: str) -> str:

@@ -26,8 +26,8 @@ Group = list[int]
 
 def vectors_of(literals: Sequence[str | None]) -> Vectors:
     """Parse vectors from pgvector's notation; zeros for a missing one, or one of another length than the last."""
-    read = [None if one is None else vector_of(one) for one in literals]
-    length = next((len(one) for one in reversed(read) if one is not None), 1)
+    read = [None if literal is None else vector_of(literal) for literal in literals]
+    length = next((len(vector) for vector in reversed(read) if vector is not None), 1)
     rows = np.zeros((len(read), length), dtype=np.float32)
     for row, vector in zip(rows, read, strict=True):
         if vector is not None and len(vector) == length:
@@ -38,13 +38,13 @@ def vectors_of(literals: Sequence[str | None]) -> Vectors:
 def groups(
     keys: Sequence[Hashable], vectors: Vectors, smallest: int = 2, bounds: Sequence[float] = BOUNDS
 ) -> list[Group]:
-    """Return groups of `smallest` and more, the largest first, each as places in the input; its middle comes first.
+    """Return groups of `smallest` and more, the largest first, each as positions in the input; its middle comes first.
 
     Members share one key, lie within a bound of the middle, and on average within it of each other when they join:
     a chain of neighbours is not one group. Statements in no group by the first bound are tried with the next one.
     Vectors have length 1; a statement without one (all zeros) stays alone.
     """
-    found: list[Group] = []
+    clusters: list[Group] = []
     taken: set[int] = set()
     for bound in bounds:
         by_key: defaultdict[Hashable, list[int]] = defaultdict(list)
@@ -52,13 +52,13 @@ def groups(
             if index not in taken:
                 by_key[key].append(index)
         grouped = [
-            [places[one] for one in group]
-            for places in by_key.values()
-            for group in _groups_within(vectors[places], bound)
+            [positions[index] for index in group]
+            for positions in by_key.values()
+            for group in _groups_within(vectors[positions], bound)
         ]
-        found += [group for group in grouped if len(group) >= smallest]
-        taken.update(index for group in found for index in group)
-    return sorted(found, key=lambda group: (-len(group), min(group)))
+        clusters += [group for group in grouped if len(group) >= smallest]
+        taken.update(index for group in clusters for index in group)
+    return sorted(clusters, key=lambda group: (-len(group), min(group)))
 
 
 def bunches(vectors: Vectors, count: int) -> list[Group]:
@@ -80,7 +80,7 @@ def _groups_within(vectors: Vectors, bound: float) -> Iterator[Group]:
     for middle in sorted(range(len(near)), key=lambda index: (-near[index][1], index)):
         if middle in taken:
             continue
-        group = _around(middle, [one for one in near[middle][0] if one not in taken], vectors, bound)
+        group = _around(middle, [neighbour for neighbour in near[middle][0] if neighbour not in taken], vectors, bound)
         taken.update(group)
         if len(group) > 1:
             yield group

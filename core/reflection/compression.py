@@ -124,8 +124,8 @@ class PendingCompression:
 def next_user(tx: Tx, page: CompressionPage) -> str | None:
     """Return the next user of the tenant, behind the one named, with enough memories to compress; None: no more."""
     values = _values(page) | {"smallest": STAGES[0].smallest}
-    found: str | None = tx.execute(_NEXT_PUT_AWAY if page.archived else _NEXT_USER, values).scalar_one_or_none()
-    return found
+    user_id: str | None = tx.execute(_NEXT_PUT_AWAY if page.archived else _NEXT_USER, values).scalar_one_or_none()
+    return user_id
 
 
 def plan(
@@ -154,7 +154,7 @@ def _unsaid(
     keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
         active_keys = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
-    return [one for one, key in zip(made, keys, strict=True) if key not in active_keys]
+    return [statement for statement, key in zip(made, keys, strict=True) if key not in active_keys]
 
 
 def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> list[Core]:
@@ -208,7 +208,7 @@ PROMPT: Final = Prompt("compress.v1", _CompressionAnswer, falls_back_on=(Never,)
 
 def _cores_of(answer: _CompressionAnswer, members: Sequence[int]) -> list[Core]:
     """Return the model's statements with the places of their parts; numbers that name no member are dropped."""
-    return [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
+    return [Core(core.content, [members[n - 1] for n in core.parts if n <= len(members)]) for core in answer.cores]
 
 
 def _cores(
@@ -220,8 +220,8 @@ def _cores(
         since = page.now - page.unused * stage.share
         group = [row for row in rows if row.id not in taken and (page.archived or row.last <= since)]
         keys = [(row.category, row.subject, row.group_id, row.kind) for row in group]
-        for found in clustering.groups(keys, _vectors(group), stage.smallest):
-            members = sorted(found, key=lambda index: (group[index].occurred_at, group[index].id))
+        for cluster in clustering.groups(keys, _vectors(group), stage.smallest):
+            members = sorted(cluster, key=lambda index: (group[index].occurred_at, group[index].id))
             for core in condenser(group, members, stage.cores):
                 # What is left over from others, or does not fit, is no group.
                 if len(core.parts) >= (stage.smallest if stage.cores == 1 else 2):
@@ -269,7 +269,7 @@ def _archive_core(
     content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
     """Yield changes for a core of archived memories, which is archived itself, because none of them was missed."""
-    cited_evidence = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
+    cited_evidence = tuple(dict.fromkeys(quote for row in parts for quote in evidence.get(row.id, ())))
     add = Add(_candidate(content, parts, cited_evidence), _reason(parts), vector)
     yield add
     yield from (Link(add.id, Relation.DERIVED_FROM, row.id, add.change_id) for row in parts)

@@ -95,44 +95,44 @@ def narrate(account: EpisodeFacts) -> str:
     return "".join(parts).strip()
 
 
-def _english(one: EpisodeFacts) -> list[str]:
-    about = f" about {_enumerate(one.topics)}" if one.topics else ""
-    others = _enumerate([_ASSISTANT.get(other, (other, other))[0] for other in one.others])
+def _english(facts: EpisodeFacts) -> list[str]:
+    about = f" about {_enumerate(facts.topics)}" if facts.topics else ""
+    others = _enumerate([_ASSISTANT.get(other, (other, other))[0] for other in facts.others])
     talked = f"talked with {others}" if others else "spoke"
-    span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
-    parts = [f"{one.name} {talked}{about} on {one.started_at.day} {one.started_at:%B %Y}, {span} UTC"]
-    parts.append(f" ({one.messages} messages).")
-    if one.opening:
-        parts.append(f" {one.name} began: “{clip(one.opening)}”")
-    parts += [f" {clip(action)}" for action in one.actions[:ACTIONS]]
-    words = _ENDED_EN[one.ending.outcome]
-    quote = f": “{clip(one.ending.words)}”" if one.ending.words else "."
-    parts += [f" {words}{quote}"] if words else []
-    return [*parts, f" Reward: {one.ending.reward:g}." if one.ending.reward is not None else ""]
+    span = f"{facts.started_at:%H:%M}" + ("" if _is_brief(facts) else f"–{facts.ended_at:%H:%M}")
+    parts = [f"{facts.name} {talked}{about} on {facts.started_at.day} {facts.started_at:%B %Y}, {span} UTC"]
+    parts.append(f" ({facts.messages} messages).")
+    if facts.opening:
+        parts.append(f" {facts.name} began: “{clip(facts.opening)}”")
+    parts += [f" {clip(action)}" for action in facts.actions[:ACTIONS]]
+    outcome = _ENDED_EN[facts.ending.outcome]
+    quote = f": “{clip(facts.ending.words)}”" if facts.ending.words else "."
+    parts += [f" {outcome}{quote}"] if outcome else []
+    return [*parts, f" Reward: {facts.ending.reward:g}." if facts.ending.reward is not None else ""]
 
 
-def _chinese(one: EpisodeFacts) -> list[str]:
-    about = f"谈了{'、'.join(one.topics)}" if one.topics else "谈了话"
-    others = "、".join(_ASSISTANT.get(other, (other, other))[1] for other in one.others)
-    span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
-    day = f"{one.started_at.year}年{one.started_at.month}月{one.started_at.day}日"
-    parts = [f"{one.name}于{day}{span}（UTC）{f'与{others}' if others else ''}{about}（共{one.messages}条消息）。"]
-    if one.opening:
-        parts.append(f"{one.name}先说：“{clip(one.opening)}”。")
-    parts += [clip(action) for action in one.actions[:ACTIONS]]
-    words = _ENDED_ZH[one.ending.outcome]
-    quote = f"：“{clip(one.ending.words)}”。" if one.ending.words else "。"
-    parts += [f"{words}{quote}"] if words else []
-    return [*parts, f"奖励：{one.ending.reward:g}。" if one.ending.reward is not None else ""]
+def _chinese(facts: EpisodeFacts) -> list[str]:
+    about = f"谈了{'、'.join(facts.topics)}" if facts.topics else "谈了话"
+    others = "、".join(_ASSISTANT.get(other, (other, other))[1] for other in facts.others)
+    span = f"{facts.started_at:%H:%M}" + ("" if _is_brief(facts) else f"–{facts.ended_at:%H:%M}")
+    day = f"{facts.started_at.year}年{facts.started_at.month}月{facts.started_at.day}日"
+    parts = [f"{facts.name}于{day}{span}（UTC）{f'与{others}' if others else ''}{about}（共{facts.messages}条消息）。"]
+    if facts.opening:
+        parts.append(f"{facts.name}先说：“{clip(facts.opening)}”。")
+    parts += [clip(action) for action in facts.actions[:ACTIONS]]
+    outcome = _ENDED_ZH[facts.ending.outcome]
+    quote = f"：“{clip(facts.ending.words)}”。" if facts.ending.words else "。"
+    parts += [f"{outcome}{quote}"] if outcome else []
+    return [*parts, f"奖励：{facts.ending.reward:g}。" if facts.ending.reward is not None else ""]
 
 
-def _is_brief(one: EpisodeFacts) -> bool:
+def _is_brief(facts: EpisodeFacts) -> bool:
     """Return whether beginning and end are printed as the same minute."""
-    return one.ended_at - one.started_at < _MINUTE and one.ended_at.minute == one.started_at.minute
+    return facts.ended_at - facts.started_at < _MINUTE and facts.ended_at.minute == facts.started_at.minute
 
 
-def _enumerate(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+def _enumerate(items: Sequence[str]) -> str:
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
 
 
 def _is_chinese(text: str) -> bool:

@@ -85,21 +85,21 @@ class EpisodeDraft:
     importance: float
 
     def structured(self, session_id: str) -> Json:
-        one = self.account
+        account = self.account
         return {
-            "type": one.type.value,
-            "participant": one.name,
-            "with": list(one.others),
-            "topics": list(one.topics),
-            "started_at": one.started_at.isoformat(),
-            "ended_at": one.ended_at.isoformat(),
-            "actions": list(one.actions),
-            "outcome": one.ending.outcome,
-            **({"report": one.ending.report} if one.ending.report else {}),
-            "success": one.ending.success,
-            "reward": one.ending.reward,
+            "type": account.type.value,
+            "participant": account.name,
+            "with": list(account.others),
+            "topics": list(account.topics),
+            "started_at": account.started_at.isoformat(),
+            "ended_at": account.ended_at.isoformat(),
+            "actions": list(account.actions),
+            "outcome": account.ending.outcome,
+            **({"report": account.ending.report} if account.ending.report else {}),
+            "success": account.ending.success,
+            "reward": account.ending.reward,
             "session_id": session_id,
-            "messages": one.messages,
+            "messages": account.messages,
         }
 
 
@@ -114,7 +114,7 @@ class PendingEpisodes:
         """Apply the changes. Conflict: one of the episodes was changed in the meantime."""
         counts: Json = {"episodes": self.episodes}
         # Each owner is locked while written, so in one order: the same people meet in other sessions, too.
-        for pending in sorted(self.upserts, key=lambda one: one.owner.user_id):
+        for pending in sorted(self.upserts, key=lambda pending: pending.owner.user_id):
             for name, n in pending.write(tx, author).items():
                 counts[name] = counts.get(name, 0) + n
         return counts
@@ -156,10 +156,10 @@ def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
             return {}
         sources_of = {draft.account.name: [transcript, episode_narrative.narrate(draft.account)] for draft in drafts}
         return {
-            one.participant: one.narrative
-            for one in answer.episodes
-            if one.participant in sources_of
-            and grounding.is_grounded(one.narrative, one.participant, sources_of[one.participant])
+            episode.participant: episode.narrative
+            for episode in answer.episodes
+            if episode.participant in sources_of
+            and grounding.is_grounded(episode.narrative, episode.participant, sources_of[episode.participant])
         }
 
     return narrate
@@ -172,14 +172,14 @@ def session(
     session_slice = read(consolidation.db, tenant_id, session_id)
     drafts = drafts_of(session_slice)
     with consolidation.db.tenant(tenant_id) as tx:
-        rows = [upsert.find(tx, one.owner, one.account.name, _slot(session_slice)) for one in drafts]
-    news = [(one, row) for one, row in zip(drafts, rows, strict=True) if _is_news(session_slice, one, row)]
-    words = narrate(session_slice, [one for one, _ in news]) if news else {}
+        rows = [upsert.find(tx, draft.owner, draft.account.name, _slot(session_slice)) for draft in drafts]
+    news = [(draft, row) for draft, row in zip(drafts, rows, strict=True) if _is_news(session_slice, draft, row)]
+    narratives = narrate(session_slice, [draft for draft, _ in news]) if news else {}
     upserts = []
-    for one, row in news:
-        candidate = _candidate(session_slice, one, words.get(one.account.name))
+    for draft, row in news:
+        candidate = _candidate(session_slice, draft, narratives.get(draft.account.name))
         reason = "A conversation ended." if row is None else "The conversation went on, or its outcome is known now."
-        upserts.append(upsert.upsert(consolidation, tenant_id, one.owner, candidate, row, reason, used=False))
+        upserts.append(upsert.upsert(consolidation, tenant_id, draft.owner, candidate, row, reason, used=False))
     return PendingEpisodes(len(drafts), upserts)
 
 
@@ -188,12 +188,14 @@ def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     with db.tenant(tenant_id) as tx:
         session_row = sessions.get(tx, session_id)
         after = max(0, session_row.message_count - READ)
-        found = speaker_clocks.of_messages(tx, sessions.transcript(tx, session_id, after=after, limit=READ))
+        messages = speaker_clocks.of_messages(tx, sessions.transcript(tx, session_id, after=after, limit=READ))
         names = list(tx.execute(_LISTENERS, {"session": session_id}).scalars())
         listeners = list(tx.execute(_USERS, {"names": names}).scalars()) if names else []
         reports = [log.event_of(row) for row in tx.execute(_REPORTS, {"session": session_id})]
-    group = session_row.group_id or next((m.group_id for m in found if m.group_id), None)
-    heard_by_all = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
+    group = session_row.group_id or next((m.group_id for m in messages if m.group_id), None)
+    heard_by_all = [
+        m for m in messages if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group
+    ]
     screened = output.messages(heard_by_all)
     started = screened[0].occurred_at if screened and not after else session_row.started_at
     return SessionSlice(
@@ -224,7 +226,7 @@ def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]
         if name is not None:
             first = names.setdefault((message.user_id, name.casefold()), name)
             messages_of[message.user_id, first].append(message)
-    speaking = {word.casefold() for user, name in messages_of for word in (user, name)}
+    speaking = {participant.casefold() for user, name in messages_of for participant in (user, name)}
     silent: dict[tuple[str, str], list[Message]] = {
         (name, name): [] for name in session_slice.listeners if name.casefold() not in speaking
     }
@@ -309,7 +311,9 @@ def _reported_actions(reports: Sequence[Event], user: str) -> list[str]:
     for event in reports:
         listed = event.payload.get("actions")
         if event.user_id == user and event.event_type == "task.completed" and isinstance(listed, list):
-            named = (one.get("action") or one.get("name") if isinstance(one, dict) else one for one in listed)
+            named = (
+                action.get("action") or action.get("name") if isinstance(action, dict) else action for action in listed
+            )
             actions += [name.strip()[:QUOTE_CHARACTERS] for name in named if isinstance(name, str) and name.strip()]
     return actions
 
@@ -333,40 +337,40 @@ def _slot(session_slice: SessionSlice) -> str:
     return f"episode:{session_slice.session_id}"
 
 
-def _is_news(session_slice: SessionSlice, one: EpisodeDraft, row: Any | None) -> bool:
+def _is_news(session_slice: SessionSlice, draft: EpisodeDraft, row: Any | None) -> bool:
     """Return whether the episode differs from the stored one."""
     if row is None:
         return True
-    return not upsert.is_closed(row) and row.structured != one.structured(session_slice.session_id)
+    return not upsert.is_closed(row) and row.structured != draft.structured(session_slice.session_id)
 
 
-def _candidate(session_slice: SessionSlice, one: EpisodeDraft, narrative: str | None) -> Candidate:
+def _candidate(session_slice: SessionSlice, draft: EpisodeDraft, narrative: str | None) -> Candidate:
     return Candidate(
-        content=narrative or episode_narrative.narrate(one.account),
+        content=narrative or episode_narrative.narrate(draft.account),
         category=Category.EPISODE,
         topic=Topic.HISTORY,
-        subject=one.account.name,
-        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in one.quotes),
-        occurred_at=one.account.started_at,
+        subject=draft.account.name,
+        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in draft.quotes),
+        occurred_at=draft.account.started_at,
         kind=Kind.EPISODIC,
-        importance=one.importance,
+        importance=draft.importance,
         confidence=0.8,
         attribute=_slot(session_slice),
         value=session_slice.session_id,
-        valid_from=one.account.started_at,
-        structured=one.structured(session_slice.session_id),
+        valid_from=draft.account.started_at,
+        structured=draft.structured(session_slice.session_id),
     )
 
 
 def _transcript(session_slice: SessionSlice) -> str:
-    shown = (
+    messages = (
         session_slice.messages
         if len(session_slice.messages) <= SHOWN
         else [*session_slice.messages[:10], *session_slice.messages[10 - SHOWN :]]
     )
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {rule_extractor.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"
-        for m in shown
+        for m in messages
     )
 
 

@@ -87,7 +87,7 @@ def by_model(client: ChatClient, on_call: OnCall) -> Wording:
         rows = group.members[: clustering.MOST]
         listed = "\n".join(f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1))
         bare = group.by_rules or DerivedStatement(Category.PATTERN, "", group.members, len(group.members))
-        answer = ask.ask(client, on_call, PROMPT, listed, lambda one: _is_grounded(one, bare.members))
+        answer = ask.ask(client, on_call, PROMPT, listed, lambda answer: _is_grounded(answer, bare.members))
         if isinstance(answer, ModelRefused):
             return group.by_rules
         if answer.category == "none":

@@ -81,8 +81,8 @@ def find(
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
     due = [group for group in _groups(read) if _is_due(group.by_rules, read.patterns)]
-    found = [finding for group in due if (finding := wording(group)) is not None]
-    fresh = [(one, _existing_pattern(one, read.patterns)) for one in found]
+    statements = [statement for group in due if (statement := wording(group)) is not None]
+    fresh = [(statement, _existing_pattern(statement, read.patterns)) for statement in statements]
     findings = _select_findings(fresh)
     by_owner = _changes(db, tenant_id, user_id, embedder, findings)
     last = max((row.recorded_at for row in read.rows if row.id in read.new), default=None)
@@ -94,13 +94,13 @@ def find(
 
 def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
     patterns = tx.execute(_PATTERNS, {"user": user_id}).all()
-    begin = since or max((one.recorded_at for one in patterns), default=None)
+    begin = since or max((pattern.recorded_at for pattern in patterns), default=None)
     new = tx.execute(_NEW_FIRST if since else _NEW_LAST, {"user": user_id, "since": begin, "limit": NEW}).all()
     ids = {row.id for row in new}
     if not new:
         return _Read((), frozenset(), clustering.vectors_of(()), patterns)
     near = nearest_vectors.nearest(tx, user_id, _vectors(new), BESIDE + 1)
-    beside = {one for ones in near for one, cosine in ones if cosine >= clustering.BOUNDS[-1]} - ids
+    beside = {memory_id for pairs in near for memory_id, cosine in pairs if cosine >= clustering.BOUNDS[-1]} - ids
     rows = sorted([*new, *tx.execute(_BESIDE, {"user": user_id, "ids": list(beside)})], key=lambda row: row.id)
     subject_memories = tx.execute(
         _KNOWN, {"user": user_id, "subjects": list({row.subject for row in new}), "limit": READ}
@@ -114,7 +114,8 @@ def _groups(read: _Read) -> list[MemoryGroup]:
     taken = [{row.id for row in group.members} for group in recurrent]
     keys = [(row.subject, row.group_id) for row in read.rows]
     groups = [
-        [read.rows[index] for index in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
+        [read.rows[index] for index in cluster]
+        for cluster in clustering.groups(keys, read.vectors, generalization.SUPPORT)
     ]
     alike = [
         MemoryGroup(group, None)
@@ -130,20 +131,28 @@ def _recurrent(read: _Read) -> Iterator[MemoryGroup]:
         by_key[row.subject, row.group_id][row.id] = row
     names = {name for row in read.subject_memories for name in (row.subject.casefold(), *row.speakers)}
     for (subject, group_id), rows in sorted(by_key.items(), key=lambda item: (item[0][0], item[0][1] or "")):
-        own_patterns = [one for one in read.patterns if (one.subject, one.group_id) == (subject, group_id)]
-        themes = {theme for one in own_patterns if (theme := _theme(one))}
-        for one in recurrence.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
-            members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
+        own_patterns = [
+            pattern for pattern in read.patterns if (pattern.subject, pattern.group_id) == (subject, group_id)
+        ]
+        themes = {theme for pattern in own_patterns if (theme := _theme(pattern))}
+        for recurring in recurrence.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
+            members = [rows[member] for member in recurring.members]  # All: whoever erases one erases what counts it.
             yield MemoryGroup(
                 members,
                 DerivedStatement(
-                    Category.PATTERN, one.content, members, one.cited_count, one.theme, len(one.days), one.times
+                    Category.PATTERN,
+                    recurring.content,
+                    members,
+                    recurring.cited_count,
+                    recurring.theme,
+                    len(recurring.days),
+                    recurring.times,
                 ),
             )
 
 
 def _statement(row: Any) -> DatedStatement:
-    return DatedStatement(row.id, row.content, row.occurred_at, [_occasion(row, one) for one in row.said])
+    return DatedStatement(row.id, row.content, row.occurred_at, [_occasion(row, source) for source in row.said])
 
 
 def _occasion(row: Any, source: Json) -> Utterance:
@@ -157,25 +166,32 @@ def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
     return 2 * sum(row.id in ids for row in members) >= len(members)
 
 
-def _select_findings(found: Sequence[tuple[DerivedStatement, Any | None]]) -> list[tuple[DerivedStatement, Any | None]]:
+def _select_findings(
+    findings: Sequence[tuple[DerivedStatement, Any | None]],
+) -> list[tuple[DerivedStatement, Any | None]]:
     """Return new findings, and of each pattern that grows the first that would reword it."""
     growing: dict[UUID, tuple[DerivedStatement, Any | None]] = {}
-    for one, existing in found:
-        if existing is not None and _grows(one, existing):
-            growing.setdefault(existing.id, (one, existing))
-    return [(one, existing) for one, existing in found if existing is None] + list(growing.values())
+    for finding, existing in findings:
+        if existing is not None and _grows(finding, existing):
+            growing.setdefault(existing.id, (finding, existing))
+    return [(finding, existing) for finding, existing in findings if existing is None] + list(growing.values())
 
 
 def _existing_pattern(finding: DerivedStatement, patterns: Sequence[Any]) -> Any | None:
     """Return the existing pattern of this theme, or for these memories, whatever its status."""
     first, member_ids = finding.members[0], {row.id for row in finding.members}
-    for one in patterns:
-        here = (one.subject, one.group_id) == (first.subject, first.group_id)
-        if here and finding.theme is not None and _theme(one) == finding.theme:
-            return one
-    rests = [(one, _rests_on(one)) for one in patterns]
+    for pattern in patterns:
+        here = (pattern.subject, pattern.group_id) == (first.subject, first.group_id)
+        if here and finding.theme is not None and _theme(pattern) == finding.theme:
+            return pattern
+    rests = [(pattern, _rests_on(pattern)) for pattern in patterns]
     return next(
-        (one for one, parts in rests if len(member_ids & parts) >= ALIKE * min(len(member_ids), len(parts)) > 0), None
+        (
+            pattern
+            for pattern, parts in rests
+            if len(member_ids & parts) >= ALIKE * min(len(member_ids), len(parts)) > 0
+        ),
+        None,
     )
 
 
@@ -194,7 +210,7 @@ def _theme(pattern: Any) -> str | None:
 
 def _rests_on(pattern: Any) -> set[UUID]:
     """Return the ids of its parts, also of an undone pattern, which has no relations any more and must not return."""
-    return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
+    return set(pattern.parts) | {UUID(part) for part in pattern.structured["pattern"]["parts"]}
 
 
 def _grows(finding: DerivedStatement, existing: Any) -> bool:
@@ -225,8 +241,8 @@ def _changes(
         evidence = memories.evidence(tx, cited_ids + [existing.id for _, existing in findings if existing is not None])
         candidates = [_candidate(finding, existing, evidence) for finding, existing in findings]
         near = [
-            neighbours.of(tx, user_id, [one], vectors[offset : offset + 1], finding.members[0].group_id)[0]
-            for offset, (one, (finding, _)) in enumerate(zip(candidates, findings, strict=True))
+            neighbours.of(tx, user_id, [candidate], vectors[offset : offset + 1], finding.members[0].group_id)[0]
+            for offset, (candidate, (finding, _)) in enumerate(zip(candidates, findings, strict=True))
         ]
     for index, (finding, existing) in enumerate(findings):
         owner = Owner(user_id, finding.members[0].group_id)
@@ -247,7 +263,7 @@ def _new_pattern(finding: DerivedStatement, candidate: Candidate, vector: Vector
 def _reworded_pattern(finding: DerivedStatement, existing: Any, candidate: Candidate, vector: Vector) -> list[Change]:
     more = [row.id for row in finding.members if row.id not in set(existing.parts)]
     change = Replace(memories.known_of(existing), candidate, _reason(finding), vector)
-    return [change, *(Link(existing.id, Relation.DERIVED_FROM, one, change.change_id) for one in more)]
+    return [change, *(Link(existing.id, Relation.DERIVED_FROM, memory_id, change.change_id) for memory_id in more)]
 
 
 def _candidate(
@@ -277,7 +293,7 @@ def _evidence_to_cite(
     """Return the evidence to cite; for a theme one quote per memory, at most `CITED` including present ones."""
     several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited_count]]
     if finding.theme is None:
-        return tuple(dict.fromkeys(one for quotes in several for one in quotes))
+        return tuple(dict.fromkeys(quote for quotes in several for quote in quotes))
     there = set(evidence.get(existing.id, ())) if existing is not None else set()
     fresh = [quotes[-1] for quotes in several if quotes and not there & set(quotes)]
     return tuple(dict.fromkeys(fresh))[: max(0, CITED - len(there))]

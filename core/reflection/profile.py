@@ -96,7 +96,7 @@ class PendingProfile:
         return payload
 
     def _refuse_overtaken(self, tx: Tx) -> None:
-        ids = [UUID(one) for one in profile_attributes.memory_ids_in(self.attributes)]
+        ids = [UUID(memory_id) for memory_id in profile_attributes.memory_ids_in(self.attributes)]
         if tx.execute(_STILL, {"ids": ids}).scalar_one() != len(ids):
             raise Conflict("A memory of this profile has been changed while it was built.")
 

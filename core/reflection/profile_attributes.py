@@ -93,41 +93,41 @@ def trait(row: Any, now: datetime) -> Trait:
 
 def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
     """Build the attributes of a user; `own`: the names by which they speak of themselves."""
-    shown = [one for one in traits if one.category not in LEFT_OUT]
-    own_traits = [one for one in shown if one.subject in own]
-    others = _by(lambda one: one.subject, (one for one in shown if one.subject not in own))
-    ranked = sorted(others.items(), key=lambda item: (-max(one.strength for one in item[1]), item[0]))
+    displayed = [trait for trait in traits if trait.category not in LEFT_OUT]
+    own_traits = [trait for trait in displayed if trait.subject in own]
+    others = _by(lambda trait: trait.subject, (trait for trait in displayed if trait.subject not in own))
+    ranked = sorted(others.items(), key=lambda item: (-max(trait.strength for trait in item[1]), item[0]))
     people = {subject: _person(traits_of_person) for subject, traits_of_person in ranked[:VALUES]}
     return _without_empty({**_attributes(own_traits), **_sections(own_traits), "people": people})
 
 
 def of_group(traits: Sequence[Trait]) -> Json:
     """Build the attributes of a group from what was said in it: speakers, shared traits, decisions, events."""
-    shown = [one for one in traits if one.category not in LEFT_OUT]
+    displayed = [trait for trait in traits if trait.category not in LEFT_OUT]
     agreed = {Category.PLAN, Category.PROJECT, Category.INSTRUCTION}
-    decided = [one for one in shown if one.category in agreed]
-    happened = [one for one in shown if one.category is Category.EVENT]
-    statements = [one for one in shown if one.category not in {*agreed, Category.EVENT}]
+    decided = [trait for trait in displayed if trait.category in agreed]
+    happened = [trait for trait in displayed if trait.category is Category.EVENT]
+    statements = [trait for trait in displayed if trait.category not in {*agreed, Category.EVENT}]
     return _without_empty(
         {
             "members": _members(traits),
-            "shared_topics": _shared_topics(shown),
+            "shared_topics": _shared_topics(displayed),
             "decisions": _lines_by_user(decided, LINES),
             "events": _lines_by_user(happened, LINES),
-            "facts": {topic: _lines_by_user(ones, STATEMENTS) for topic, ones in _topics(statements)},
+            "facts": {topic: _lines_by_user(group, STATEMENTS) for topic, group in _topics(statements)},
         }
     )
 
 
 def lapses(traits: Iterable[Trait]) -> datetime | None:
     """Return when the first of the memories stops being valid."""
-    return min((one.until for one in traits if one.until), default=None)
+    return min((trait.until for trait in traits if trait.until), default=None)
 
 
 def changed_names(before: Json, after: Json) -> list[str]:
     """Return the names of the attributes that differ, in order; at most NAMES."""
-    one, other = dict(_flatten(before)), dict(_flatten(after))
-    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))[:NAMES]
+    old, new = dict(_flatten(before)), dict(_flatten(after))
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))[:NAMES]
 
 
 def confident(attributes: Json, least: float) -> Json:
@@ -143,115 +143,117 @@ def memory_ids_in(attributes: object) -> set[str]:
     if not isinstance(attributes, dict):
         return set()
     own_ids: list[str] = attributes["memories"] if _is_entry(attributes) else []
-    return {*own_ids, *(one for part in attributes.values() for one in memory_ids_in(part))}
+    return {*own_ids, *(memory_id for part in attributes.values() for memory_id in memory_ids_in(part))}
 
 
 def _attributes(traits: Sequence[Trait]) -> Json:
-    slots = _by(lambda one: one.attribute, (one for one in traits if one.attribute))
-    lists = _by(lambda one: one.gathered[0] if one.gathered else "", (one for one in traits if one.gathered))
+    slots = _by(lambda trait: trait.attribute, (trait for trait in traits if trait.attribute))
+    lists = _by(
+        lambda trait: trait.gathered[0] if trait.gathered else "", (trait for trait in traits if trait.gathered)
+    )
     return {
-        "slots": {str(name): _slot(ones) for name, ones in sorted(slots.items())},
-        "lists": {name: _list(ones) for name, ones in sorted(lists.items())},
+        "slots": {str(name): _slot(group) for name, group in sorted(slots.items())},
+        "lists": {name: _list(group) for name, group in sorted(lists.items())},
     }
 
 
 def _sections(traits: Sequence[Trait]) -> Json:
     """Group statements that fill neither a slot nor a list, each into one section."""
-    statements = [one for one in traits if not one.attribute and not one.gathered]
-    places = _by(lambda one: SECTIONS.get(one.category) or ABOUT.get(one.topic) or "topics", statements)
-    topics = {topic: _lines(ones, STATEMENTS) for topic, ones in _topics(places.pop("topics", []))}
-    return {"topics": topics, **{name: _lines(ones, LINES) for name, ones in sorted(places.items())}}
+    statements = [trait for trait in traits if not trait.attribute and not trait.gathered]
+    sections = _by(lambda trait: SECTIONS.get(trait.category) or ABOUT.get(trait.topic) or "topics", statements)
+    topics = {topic: _lines(group, STATEMENTS) for topic, group in _topics(sections.pop("topics", []))}
+    return {"topics": topics, **{name: _lines(group, LINES) for name, group in sorted(sections.items())}}
 
 
 def _person(traits: Sequence[Trait]) -> Json:
-    statements = [one for one in traits if not one.attribute and not one.gathered]
+    statements = [trait for trait in traits if not trait.attribute and not trait.gathered]
     return _without_empty({**_attributes(traits), "statements": _lines(statements, STATEMENTS)})
 
 
 def _slot(traits: Sequence[Trait]) -> Json:
     """Return the current value and contradicting ones: undisputed before disputed, then the latest."""
-    values = _by(lambda one: succession.normal_value(one.value), traits)
+    values = _by(lambda trait: succession.normal_value(trait.value), traits)
     ranked = sorted(values.values(), key=_slot_rank, reverse=True)
-    first, *others = [_entry("value", str(ones[0].value), ones) for ones in map(_strongest, ranked)]
+    first, *others = [_entry("value", str(group[0].value), group) for group in map(_strongest, ranked)]
     against = [{**other, "disputed": True} for other in others[:VALUES]]
     return {**first, "alternatives": against} if against else first
 
 
 def _slot_rank(traits: Sequence[Trait]) -> tuple[Any, ...]:
-    undisputed = any(not one.disputed for one in traits)
-    return undisputed, max(one.since for one in traits), max((one.confidence, one.id) for one in traits)
+    undisputed = any(not trait.disputed for trait in traits)
+    return undisputed, max(trait.since for trait in traits), max((trait.confidence, trait.id) for trait in traits)
 
 
 def _list(traits: Sequence[Trait]) -> list[Json]:
     """Return the gathered values, best supported first; one that another memory denies is disputed."""
     values: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
-    for one in _strongest(traits):
-        for value in one.gathered[1] if one.gathered else ():
-            values[succession.normal_value(value), one.negated].append((value, one))
+    for trait in _strongest(traits):
+        for value in trait.gathered[1] if trait.gathered else ():
+            values[succession.normal_value(value), trait.negated].append((value, trait))
     entries = []
-    for (folded, negated), ones in values.items():
-        entry = _entry("value", ones[0][0], [one for _, one in ones])
+    for (folded, negated), group in values.items():
+        entry = _entry("value", group[0][0], [trait for _, trait in group])
         denied = {"disputed": True} if (folded, not negated) in values else {}
         entries.append({**entry, **({"negated": True} if negated else {}), **denied})
     return entries[:VALUES]
 
 
 def _lines(traits: Sequence[Trait], most: int) -> list[Json]:
-    return [_line(one) for one in _strongest(traits)[:most]]
+    return [_line(trait) for trait in _strongest(traits)[:most]]
 
 
-def _line(one: Trait) -> Json:
-    return {**_entry("content", one.content, [one]), "category": one.category.value}
+def _line(trait: Trait) -> Json:
+    return {**_entry("content", trait.content, [trait]), "category": trait.category.value}
 
 
 def _lines_by_user(traits: Sequence[Trait], most: int) -> list[Json]:
-    return [{**_line(one), "by": one.user_id} for one in _strongest(traits)[:most]]
+    return [{**_line(trait), "by": trait.user_id} for trait in _strongest(traits)[:most]]
 
 
 def _members(traits: Sequence[Trait]) -> list[Json]:
     """Return the speakers of the memories, the most frequent first."""
-    spoken = _by(lambda one: one.user_id, (one for one in traits if one.user_id))
+    spoken = _by(lambda trait: trait.user_id, (trait for trait in traits if trait.user_id))
     ranked = sorted(spoken.items(), key=lambda item: (-len(item[1]), str(item[0])))
     return [
-        {"user_id": user, "memories": [one.id for one in _strongest(ones)[:SUPPORT]], "confidence": 1.0}
-        for user, ones in ranked[:VALUES]
+        {"user_id": user, "memories": [trait.id for trait in _strongest(group)[:SUPPORT]], "confidence": 1.0}
+        for user, group in ranked[:VALUES]
     ]
 
 
 def _shared_topics(traits: Sequence[Trait]) -> dict[str, Json]:
     """Return topics on which several members have spoken."""
-    found: dict[str, Json] = {}
-    for topic, ones in _topics(traits):
-        by = Counter(one.user_id for one in _strongest(ones) if one.user_id)
+    shared: dict[str, Json] = {}
+    for topic, group in _topics(traits):
+        by = Counter(trait.user_id for trait in _strongest(group) if trait.user_id)
         if len(by) > 1:
-            found[topic] = {"members": sorted(by), **_support(ones)}
-    return found
+            shared[topic] = {"members": sorted(by), **_support(group)}
+    return shared
 
 
-def _entry(name: str, word: str, traits: Sequence[Trait]) -> Json:
-    since = min(one.since for one in traits).isoformat()
-    disputed = {"disputed": True} if all(one.disputed for one in traits) else {}
-    return {name: word, **_support(traits), "since": since, **disputed}
+def _entry(name: str, value: str, traits: Sequence[Trait]) -> Json:
+    since = min(trait.since for trait in traits).isoformat()
+    disputed = {"disputed": True} if all(trait.disputed for trait in traits) else {}
+    return {name: value, **_support(traits), "since": since, **disputed}
 
 
 def _support(traits: Sequence[Trait]) -> Json:
     best = _strongest(traits)[:SUPPORT]
-    return {"memories": [one.id for one in best], "confidence": max(one.confidence for one in traits)}
+    return {"memories": [trait.id for trait in best], "confidence": max(trait.confidence for trait in traits)}
 
 
 def _strongest(traits: Iterable[Trait]) -> list[Trait]:
-    return sorted(traits, key=lambda one: (-one.strength, one.id))
+    return sorted(traits, key=lambda trait: (-trait.strength, trait.id))
 
 
 def _topics(traits: Iterable[Trait]) -> list[tuple[str, list[Trait]]]:
-    return sorted(_by(lambda one: one.topic.value, traits).items())
+    return sorted(_by(lambda trait: trait.topic.value, traits).items())
 
 
 def _by(key: Callable[[Trait], Key], traits: Iterable[Trait]) -> dict[Key, list[Trait]]:
-    found: defaultdict[Key, list[Trait]] = defaultdict(list)
-    for one in traits:
-        found[key(one)].append(one)
-    return dict(found)
+    groups: defaultdict[Key, list[Trait]] = defaultdict(list)
+    for trait in traits:
+        groups[key(trait)].append(trait)
+    return dict(groups)
 
 
 def _without_empty(sections: Json) -> Json:
@@ -278,11 +280,11 @@ def _is_entry(part: Json) -> bool:
 def _sure(part: Any, least: float) -> Any:
     """Return a part without entries below the confidence; None if nothing is left."""
     if isinstance(part, list):
-        return [sure for one in part if (sure := _sure(one, least)) is not None] or None
+        return [sure for entry in part if (sure := _sure(entry, least)) is not None] or None
     if not isinstance(part, dict):
         return part
     if not _is_entry(part):
-        return {name: sure for name, one in part.items() if (sure := _sure(one, least)) is not None} or None
+        return {name: sure for name, value in part.items() if (sure := _sure(value, least)) is not None} or None
     if part["confidence"] < least:
         return None
     against = _sure(part.get("alternatives"), least)

@@ -105,48 +105,53 @@ class _Theme:
 
     def rank(self) -> tuple[int, ...]:
         """Sort key: themes of more days go first, then what is done more often, then what is mentioned more often."""
-        return -len(self.all_days()), -sum(one.doing for one in self.mentions), -len(self.mentions)
+        return -len(self.all_days()), -sum(mention.doing for mention in self.mentions), -len(self.mentions)
 
 
 def recurrences(
-    statements: Sequence[DatedStatement], subject: str, names: Collection[str] = (), known: Collection[str] = ()
+    statements: Sequence[DatedStatement], subject: str, names: Collection[str] = (), known_themes: Collection[str] = ()
 ) -> list[Recurrence]:
-    """Return recurring themes in statements about `subject`: `known` ones first, then by frequency.
+    """Return recurring themes in statements about `subject`: `known_themes` first, then by frequency.
 
     Of two themes that share half of their statements only the first is returned. `names` of people are no themes.
     """
-    found = _themes(statements, subject, names)
-    ranked = sorted(found.items(), key=lambda item: (item[0] not in known, *item[1].rank(), item[0]))
+    themes_by_stem = _themes(statements, subject, names)
+    ranked = sorted(themes_by_stem.items(), key=lambda item: (item[0] not in known_themes, *item[1].rank(), item[0]))
     selected: list[Recurrence] = []
-    for theme, one in ranked:
-        member_ids = {member.id for member in one.members}
+    for stem, theme in ranked:
+        member_ids = {member.id for member in theme.members}
         if all(
             len(member_ids & set(other.members)) < ONE * min(len(member_ids), len(other.members)) for other in selected
         ):
-            selected += _recurrence(theme, one, subject)
+            selected += _recurrence(stem, theme, subject)
     return selected
 
 
 def _themes(statements: Sequence[DatedStatement], subject: str, names: Collection[str]) -> dict[str, _Theme]:
     mentioned: defaultdict[str, list[tuple[Mention, DatedStatement]]] = defaultdict(list)
     over: dict[str, datetime] = {}
-    days = {one.id: _days(one) for one in statements}
+    days = {statement.id: _days(statement) for statement in statements}
     active = len({day for several in days.values() for day in several})
     people = themes.name_words(subject, names)
-    for one in sorted(statements, key=lambda one: (one.occurred_at, one.id)):
-        own = any(occasion.own for occasion in one.occasions)
-        for mention in themes.mentions(one.content, subject, people) if days[one.id] else ():
+    for statement in sorted(statements, key=lambda statement: (statement.occurred_at, statement.id)):
+        own = any(occasion.own for occasion in statement.occasions)
+        for mention in themes.mentions(statement.content, subject, people) if days[statement.id] else ():
             if own or mention.doing:  # Others may tell what someone does, and not what they speak of.
-                mentioned[mention.stem].append((mention, one))
-        over |= dict.fromkeys(themes.denied_stems(one.content), one.occurred_at)
-    found = {}
+                mentioned[mention.stem].append((mention, statement))
+        over |= dict.fromkeys(themes.denied_stems(statement.content), statement.occurred_at)
+    notable = {}
     for stem, pairs in mentioned.items():
-        members = [one for _, one in pairs]
-        theme = _Theme([mention for mention, _ in pairs], members, {one.id: days[one.id] for one in members}, active)
-        ended = stem in over and over[stem] >= max(one.occurred_at for one in members)
+        members = [statement for _, statement in pairs]
+        theme = _Theme(
+            [mention for mention, _ in pairs],
+            members,
+            {statement.id: days[statement.id] for statement in members},
+            active,
+        )
+        ended = stem in over and over[stem] >= max(statement.occurred_at for statement in members)
         if not ended and _is_notable(theme):
-            found[stem] = theme
-    return found
+            notable[stem] = theme
+    return notable
 
 
 def _is_notable(theme: _Theme) -> bool:
@@ -158,33 +163,33 @@ def _comes_again(days: Sequence[date]) -> bool:
     return len(days) >= DAYS and days[-1] - days[0] >= SPAN
 
 
-def _days(one: DatedStatement) -> frozenset[date]:
+def _days(statement: DatedStatement) -> frozenset[date]:
     """Return the days that a statement refers to. An assistant counts with its first statement, a tool not at all."""
     lines_seen: set[str] = set()
     days = set()
-    for occasion in one.occasions:
+    for occasion in statement.occasions:
         line = " ".join(occasion.quote.split())
         if occasion.role in _OTHERS or (occasion.role == "assistant" and line in lines_seen):
             continue
         lines_seen.add(line)
-        days.add((occasion.said_at or one.occurred_at).astimezone(UTC).date())
-    happened = one.occurred_at.astimezone(UTC).date()
-    if len(days) == 1 and not _VAGUE.search(one.content) and timedelta() <= min(days) - happened <= LATE:
+        days.add((occasion.said_at or statement.occurred_at).astimezone(UTC).date())
+    happened = statement.occurred_at.astimezone(UTC).date()
+    if len(days) == 1 and not _VAGUE.search(statement.content) and timedelta() <= min(days) - happened <= LATE:
         return frozenset({happened})
     return frozenset(days)
 
 
-def _recurrence(theme: str, one: _Theme, subject: str) -> Iterator[Recurrence]:
-    name = themes.name(one.mentions)
+def _recurrence(stem: str, theme: _Theme, subject: str) -> Iterator[Recurrence]:
+    name = themes.name(theme.mentions)
     if name is None:
         return
-    days = one.all_days()
-    often = _rate(days) or ("often" if one.share() >= OFTEN else "rarely")
-    cited_ids = _spread(one)
-    rest = [member.id for member in one.members if member.id not in set(cited_ids)]
+    days = theme.all_days()
+    often = _rate(days) or ("often" if theme.share() >= OFTEN else "rarely")
+    cited_ids = _spread(theme)
+    rest = [member.id for member in theme.members if member.id not in set(cited_ids)]
     content = (_chinese if has_han(name) else _english)(subject, name, often, days)
-    times: Json = {"activity": name, "often": often, "days_of_week": _weekdays(days), "hours": _hours(one.members)}
-    yield Recurrence(theme, content, [*cited_ids, *rest], len(cited_ids), days, times)
+    times: Json = {"activity": name, "often": often, "days_of_week": _weekdays(days), "hours": _hours(theme.members)}
+    yield Recurrence(stem, content, [*cited_ids, *rest], len(cited_ids), days, times)
 
 
 def _english(subject: str, name: str, often: str, days: Sequence[date]) -> str:
@@ -199,11 +204,11 @@ def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
     return f"{subject}{_OFTEN_ZH[often]}{rhythm}：{name}（{days[0]}至{days[-1]}共{len(days)}天）。"
 
 
-def _spread(one: _Theme) -> list[UUID]:
+def _spread(theme: _Theme) -> list[UUID]:
     """Return the members to cite: one per day, the shortest, spread evenly from the first day to the last."""
     by_day: dict[date, DatedStatement] = {}
-    for member in sorted(one.members, key=lambda member: (len(member.content), member.id)):
-        for day in one.days[member.id]:
+    for member in sorted(theme.members, key=lambda member: (len(member.content), member.id)):
+        for day in theme.days[member.id]:
             by_day.setdefault(day, member)
     ordered = list(dict.fromkeys(by_day[day].id for day in sorted(by_day)))
     if len(ordered) <= CITED:
@@ -222,7 +227,7 @@ def _weekdays(days: Sequence[date]) -> list[str]:
 
 def _hours(members: Sequence[DatedStatement]) -> list[int]:
     """Return the hours of the day that half of the statements with an hour name; not those at which they were said."""
-    named = [hours for one in members if (hours := clock_times.hours(one.content))]
+    named = [hours for statement in members if (hours := clock_times.hours(statement.content))]
     counts = Counter(hour for hours in named for hour in hours)
     return sorted(hour for hour, count in counts.items() if count >= max(NAMED, len(named) / 2))
 
@@ -245,7 +250,7 @@ def _monday(day: date) -> date:
 
 def _weekday(days: Sequence[date]) -> int | None:
     """Return the usual weekday, if it occurs in as many weeks as a pattern needs days."""
-    day, count = Counter(one.weekday() for one in days).most_common(1)[0]
+    day, count = Counter(day.weekday() for day in days).most_common(1)[0]
     return day if count >= max(DAYS, MOSTLY * len(days)) else None
 
 

@@ -153,7 +153,7 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
     if name is None:
         return "It does not say what was done: neither `skill` nor `task` is there."
     calls = _calls(tx, event) if worked else []
-    used = [one for one, _ in groupby(tool for tools, _ in calls for tool in tools)]
+    used = [tool for tool, _ in groupby(tool for tools, _ in calls for tool in tools)]
     own = Evidence("", event.id, event.id, (parsed.outcome or parsed.error or name)[:QUOTE_CHARACTERS])
     return Attempt(
         user_id=event.user_id,
@@ -190,19 +190,21 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
     )
 
 
-def learn(consolidation: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
+def learn(consolidation: Consolidation, tenant_id: str, attempt: Attempt) -> LearningResult:
     """Plan how an attempt changes its skill. An event is counted only once."""
     with consolidation.db.tenant(tenant_id) as tx:
-        row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
+        row = upsert.find(tx, Owner(attempt.user_id, attempt.group_id), attempt.user_id, slot(attempt.name))
         evidence = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
     if row is not None and upsert.is_closed(row):
         return LearningResult(None, "What is known of this skill has been put aside by someone.")
-    if any(not e.session_id and e.event_id == one.evidence[0].event_id for e in evidence):
+    if any(not e.session_id and e.event_id == attempt.evidence[0].event_id for e in evidence):
         return LearningResult(None, "This event was counted already.")
-    record = add_attempt(row.structured if row is not None else {}, one)
-    owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
-    reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
-    pending = upsert.upsert(consolidation, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
+    record = add_attempt(row.structured if row is not None else {}, attempt)
+    owner = Owner(attempt.user_id, row.group_id if row is not None else attempt.group_id)
+    reason = f"{attempt.name}: {'it worked' if attempt.worked else 'it failed'}."
+    pending = upsert.upsert(
+        consolidation, tenant_id, owner, _candidate(attempt, record), row, reason, used=attempt.worked
+    )
     return LearningResult(pending, reason)
 
 
@@ -213,23 +215,27 @@ def slot(name: str) -> str:
     return f"skill:{' '.join(words) or folded.strip()}"
 
 
-def add_attempt(before: Mapping[str, Any], one: Attempt) -> Json:
+def add_attempt(before: Mapping[str, Any], attempt: Attempt) -> Json:
     """Return the skill with one more attempt. The steps of the latest success are kept."""
-    record = _record(one.name, before)
-    moment = one.at.isoformat()
-    if one.worked:
-        latest = _is_latest(record["last_success"], one.at)
+    record = _record(attempt.name, before)
+    moment = attempt.at.isoformat()
+    if attempt.worked:
+        latest = _is_latest(record["last_success"], attempt.at)
         record["succeeded"] += 1
         record |= {"last_success": moment} if latest else {}
-        record |= {"steps": list(one.steps), "tools": list(one.tools)} if latest and (one.steps or one.tools) else {}
-        record["seconds"] = [*record["seconds"], *([one.seconds] if one.seconds is not None else [])][-RECENT:]
+        record |= (
+            {"steps": list(attempt.steps), "tools": list(attempt.tools)}
+            if latest and (attempt.steps or attempt.tools)
+            else {}
+        )
+        record["seconds"] = [*record["seconds"], *([attempt.seconds] if attempt.seconds is not None else [])][-RECENT:]
         record["median_seconds"] = round(statistics.median(record["seconds"]), 3) if record["seconds"] else None
     else:
         record["failed"] += 1
-        record |= {"last_failure": moment} if _is_latest(record["last_failure"], one.at) else {}
-        failure = {"at": moment, "error": one.error, "steps": list(one.steps)}
+        record |= {"last_failure": moment} if _is_latest(record["last_failure"], attempt.at) else {}
+        failure = {"at": moment, "error": attempt.error, "steps": list(attempt.steps)}
         record["failures"] = sorted([*record["failures"], failure], key=lambda f: _time(f["at"]))[-FAILURES:]
-    return _as_json(record | ({"goal": one.goal} if one.goal else {}))
+    return _as_json(record | ({"goal": attempt.goal} if attempt.goal else {}))
 
 
 def confidence(record: Mapping[str, Any]) -> float:
@@ -257,18 +263,18 @@ def statement_of(record: Mapping[str, Any]) -> str:
     return " ".join([*parts, *([f"Last failure: {error.rstrip('.')}."] if error else [])])
 
 
-def _candidate(one: Attempt, record: Json) -> Candidate:
+def _candidate(attempt: Attempt, record: Json) -> Candidate:
     return Candidate(
         content=statement_of(record),
         category=Category.SKILL,
         topic=Topic.SKILL,
-        subject=one.user_id,
-        evidence=tuple(one.evidence),
+        subject=attempt.user_id,
+        evidence=tuple(attempt.evidence),
         occurred_at=max(_time(moment) for moment in (record["last_success"], record["last_failure"]) if moment),
         kind=Kind.PROCEDURAL,
         importance=IMPORTANCE,
         confidence=confidence(record),
-        attribute=slot(one.name),
+        attribute=slot(attempt.name),
         value=record["skill"],
         structured=record,
     )

@@ -50,7 +50,7 @@ class Mention(NamedTuple):
 
 def name_words(subject: str, names: Collection[str] = ()) -> frozenset[str]:
     """Return the words of the subject's and others' names, casefolded; names of people are no themes."""
-    return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
+    return frozenset(term for name in (subject, *names) for term in terms(name)) | {name.casefold() for name in names}
 
 
 def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
@@ -70,27 +70,27 @@ def denied_stems(statement: str) -> set[str]:
     ends = [index for index, word in enumerate(words) if word in DENIALS | ENDINGS]
     near = {word for index in ends for word in words[index + 1 : index + 1 + REACH]}
     if any(has_han(word) for word in near):
-        near |= {one + other for one, other in pairwise(words)}
+        near |= {first + second for first, second in pairwise(words)}
     return {term for word in near for term in terms(word)}
 
 
-def name(found: Sequence[Mention]) -> str | None:
+def name(mentions: Sequence[Mention]) -> str | None:
     """Return the name of a theme: its most used form, a gerund first, with the word that always accompanies it.
 
     None: the word only ever qualifies other things ("trans" people, stories, rights).
     """
-    word = _form(found)
+    word = _form(mentions)
     if has_han(word):
         return word
-    after, before = (_usual([one.after for one in found]), _usual([one.before for one in found]))
+    after, before = (_usual([mention.after for mention in mentions]), _usual([mention.before for mention in mentions]))
     if after or before:
         return f"{word} {after}" if after else f"{before} {word}"
-    alone = sum(not one.telling for one in found)
-    return word if alone >= min(ALONE, len(found)) or word != word.casefold() else None
+    alone = sum(not mention.telling for mention in mentions)
+    return word if alone >= min(ALONE, len(mentions)) or word != word.casefold() else None
 
 
-def _form(found: Sequence[Mention]) -> str:
-    forms = Counter(one.word for one in found)
+def _form(mentions: Sequence[Mention]) -> str:
+    forms = Counter(mention.word for mention in mentions)
     gerunds = [word for word in forms if word.endswith("ing")]
     # Most used, then first in the alphabet: the order in which rows came must not show.
     return min(gerunds or forms, key=lambda form: (-forms[form], form))
@@ -121,11 +121,17 @@ def _gerund(verb: str) -> str:
 
 def _of(text: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
     tokens = _TOKEN.findall(text)
-    found = [*_english(tokens, subject), *_chinese(text)]
-    found = [one._replace(before=_apart(one.before, own), after=_apart(one.after, own)) for one in found]
-    by_stem = {one.stem: one for one in reversed(found) if one.stem not in own and not _is_short_for(one.word, own)}
-    doing = {one.stem: one for one in found if one.doing}
-    return list((by_stem | {stem: one for stem, one in doing.items() if stem in by_stem}).values())
+    mentions = [*_english(tokens, subject), *_chinese(text)]
+    mentions = [
+        mention._replace(before=_apart(mention.before, own), after=_apart(mention.after, own)) for mention in mentions
+    ]
+    by_stem = {
+        mention.stem: mention
+        for mention in reversed(mentions)
+        if mention.stem not in own and not _is_short_for(mention.word, own)
+    }
+    doing = {mention.stem: mention for mention in mentions if mention.doing}
+    return list((by_stem | {stem: mention for stem, mention in doing.items() if stem in by_stem}).values())
 
 
 def _apart(beside: str, own: AbstractSet[str]) -> str:
@@ -135,7 +141,7 @@ def _apart(beside: str, own: AbstractSet[str]) -> str:
 
 def _is_short_for(word: str, names: AbstractSet[str]) -> bool:
     """Return whether a word is a shortened name: Mel for Melanie."""
-    return word[0].isupper() and any(one.startswith(word.casefold()) for one in names)
+    return word[0].isupper() and any(name.startswith(word.casefold()) for name in names)
 
 
 def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
@@ -207,15 +213,15 @@ def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
 
 
 def _chinese(text: str) -> Iterator[Mention]:
-    found = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
+    han_terms = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
     inside = {
         term[begin:end]
-        for term in set(found)
+        for term in set(han_terms)
         for begin in range(len(term))
         for end in range(begin + 1, len(term) + 1)
         if end - begin < len(term)
     }
-    for term in dict.fromkeys(found):
+    for term in dict.fromkeys(han_terms):
         if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
             # Found by hand: `re` would keep people's words among its patterns.
             start = text.find(term)

@@ -75,7 +75,7 @@ def han(plain: str) -> str | None:
     """Return simplified Chinese without spaces, every sentence ended by 。; None: there is no Chinese."""
     if not _HAN.search(plain):
         return None
-    simple = _TRADITIONAL.sub(lambda found: _SIMPLE[found[0]], plain)
+    simple = _TRADITIONAL.sub(lambda match: _SIMPLE[match[0]], plain)
     return _HAN_GAP.sub("", _HAN_END.sub("。", simple))
 
 
@@ -86,16 +86,16 @@ def decode_escapes(text: str) -> Iterator[str]:
     if "&#" in text and _ENTITIES.search(text):
         yield html.unescape(text)
     if "\\" in text and _BACKSLASHES.search(text):
-        yield _BACKSLASH.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+        yield _BACKSLASH.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
 
 
 def decode_runs(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
     """Return runs of base64, hexadecimal and binary digits with their readable content, else ''."""
-    for found in _RUN.finditer(text):
-        said = _decode_run(found[0])
-        yield found[0], said
-        if said and depth > 1:
-            yield from decode_runs(said, depth - 1)
+    for match in _RUN.finditer(text):
+        decoded = _decode_run(match[0])
+        yield match[0], decoded
+        if decoded and depth > 1:
+            yield from decode_runs(decoded, depth - 1)
 
 
 def decode_tags(text: str) -> str:
@@ -110,12 +110,12 @@ def _plain(foreign: str) -> str:
     )
 
 
-def _as_latin(found: re.Match[str]) -> str:
-    return _plain(_UNSEEN.sub("", found[0]))
+def _as_latin(match: re.Match[str]) -> str:
+    return _plain(_UNSEEN.sub("", match[0]))
 
 
-def _letters(found: re.Match[str]) -> str:
-    return "".join(c for c in found[0] if c.isalnum())
+def _letters(match: re.Match[str]) -> str:
+    return "".join(c for c in match[0] if c.isalnum())
 
 
 def _mark_sentence_ends(plain: str) -> bytes:
@@ -152,12 +152,12 @@ def _rest(body: str) -> str:
 def _text(data: bytes) -> str:
     """Return decoded bytes if they are readable text, else ''."""
     try:
-        said = data.decode()
+        text = data.decode()
     except UnicodeDecodeError:
         return ""
-    if not all(c.isprintable() or c.isspace() for c in said):
+    if not all(c.isprintable() or c.isspace() for c in text):
         return ""
-    return said if sum(c.isalpha() or c == " " for c in said) >= READABLE * len(said) else ""
+    return text if sum(c.isalpha() or c == " " for c in text) >= READABLE * len(text) else ""
 
 
 def _tag(character: str) -> str:

@@ -20,10 +20,10 @@ def secrets_in(values: Iterable[object]) -> dict[str, str]:
 
     A text is also read together with its field name: `{"password": "Xq7!"}` reveals what the value is.
     """
-    shown = list(_shown(values))
-    if not secret_scanner.may_hold_secrets(shown):
+    candidates = list(_shown(values))
+    if not secret_scanner.may_hold_secrets(candidates):
         return {}
-    return {one[s.start : s.end]: s.label for one in shown for s in secret_scanner.find_secrets(one)}
+    return {text[s.start : s.end]: s.label for text in candidates for s in secret_scanner.find_secrets(text)}
 
 
 def _shown(values: Iterable[object]) -> Iterator[str]:
@@ -40,12 +40,12 @@ def without(value: Any, secrets: Mapping[str, str]) -> Any:
     """Return a JSON value with every occurrence of these secrets replaced by its label."""
     if not secrets:
         return value
-    longest_first = sorted((one for one in secrets if len(one) >= SHORTEST), key=len, reverse=True)
+    longest_first = sorted((secret for secret in secrets if len(secret) >= SHORTEST), key=len, reverse=True)
     if not longest_first:
         return value
     # Whole tokens alone: a PIN of four digits is no reason to cut a year or a phone number.
-    pattern = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(one)}(?![A-Za-z0-9])" for one in longest_first))
-    return map_texts(value, lambda one: pattern.sub(lambda found: f"[redacted: {secrets[found[0]]}]", one))
+    pattern = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(secret)}(?![A-Za-z0-9])" for secret in longest_first))
+    return map_texts(value, lambda text: pattern.sub(lambda match: f"[redacted: {secrets[match[0]]}]", text))
 
 
 def mask(value: Any) -> Any:
@@ -58,12 +58,12 @@ def texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             yield "", str(key)
-            yield from texts(one, str(key))
+            yield from texts(item, str(key))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from texts(one, name)
+        for item in value:
+            yield from texts(item, name)
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -71,5 +71,5 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {map_texts(name, change): map_texts(one, change) for name, one in value.items()}
-    return [map_texts(one, change) for one in value] if isinstance(value, list | tuple) else value
+        return {map_texts(name, change): map_texts(item, change) for name, item in value.items()}
+    return [map_texts(item, change) for item in value] if isinstance(value, list | tuple) else value

@@ -39,14 +39,18 @@ def screened_output(text: str) -> ScreenedOutput:
 
 def messages(several: Iterable[Message]) -> list[Message]:
     """Return messages without their secrets, excluding hostile ones."""
-    seen = [(one, screened_output(one.content)) for one in several]
-    return [one if it.text is one.content else replace(one, content=it.text) for one, it in seen if not it.hostile]
+    seen = [(message, screened_output(message.content)) for message in several]
+    return [
+        message if it.text is message.content else replace(message, content=it.text)
+        for message, it in seen
+        if not it.hostile
+    ]
 
 
-def evidence(one: Evidence) -> Evidence:
+def evidence(source: Evidence) -> Evidence:
     """Return the evidence of a memory without secrets."""
-    text = screened_output(one.quote).text
-    return one if text is one.quote else replace(one, quote=text)
+    text = screened_output(source.quote).text
+    return source if text is source.quote else replace(source, quote=text)
 
 
 def value(json: Any) -> Any:

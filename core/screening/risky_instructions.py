@@ -78,14 +78,16 @@ def holds_risky_instruction(text: str) -> bool:
     """Return whether a text contains a risky standing instruction anywhere."""
     if not _STANDING.search(text):
         return False
-    wishes = (one for one in _SENTENCE.split(text) if _ORDER.search(one) and not _RESOLVE.search(one))
-    return any(risk(one) for one in wishes)
+    wishes = (
+        sentence for sentence in _SENTENCE.split(text) if _ORDER.search(sentence) and not _RESOLVE.search(sentence)
+    )
+    return any(risk(sentence) for sentence in wishes)
 
 
 def _compile(patterns: tuple[str, ...]) -> Any:
     options = re2.Options()
     options.log_errors, options.never_capture, options.case_sensitive = False, True, False
-    return re2.compile("|".join(f"(?:{one})" for one in patterns), options)
+    return re2.compile("|".join(f"(?:{pattern})" for pattern in patterns), options)
 
 
 _CUES = r"(?:from now on|from here on|going forward|in (?:the )?future|henceforth|as of now|always|never|whenever)"

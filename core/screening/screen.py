@@ -66,18 +66,18 @@ class Screened:
 def screen(text: str) -> Screened:
     """Check a text, including what it hides or encodes. Linear in its length."""
     secrets = secret_scanner.find_secrets(text)
-    shown = secret_scanner.redact(text, secrets)
-    plain = deobfuscation.fold(shown)
-    found = [ScreenFinding(one.kind, one.label) for one in secrets]
+    redacted = secret_scanner.redact(text, secrets)
+    plain = deobfuscation.fold(redacted)
+    findings = [ScreenFinding(secret.kind, secret.label) for secret in secrets]
     for search in (
         _commands(plain),
         _form_findings(plain),
-        _hidden_characters(shown),
-        _encoding_findings(shown),
-        _escape_findings(shown),
+        _hidden_characters(redacted),
+        _encoding_findings(redacted),
+        _escape_findings(redacted),
     ):
-        found += search
-    return Screened(shown, tuple(dict.fromkeys(found)))
+        findings += search
+    return Screened(redacted, tuple(dict.fromkeys(findings)))
 
 
 def _commands(plain: str) -> Iterator[ScreenFinding]:
@@ -143,17 +143,17 @@ def _form_findings(plain: str) -> Iterator[ScreenFinding]:
             yield ScreenFinding(kind, f'{what}: "{_excerpt(match[0])}"')
 
 
-def _escape_findings(shown: str) -> Iterator[ScreenFinding]:
-    for escaped in deobfuscation.decode_escapes(shown):
+def _escape_findings(redacted: str) -> Iterator[ScreenFinding]:
+    for escaped in deobfuscation.decode_escapes(redacted):
         yield from _commands(deobfuscation.fold(escaped))
 
 
-def _encoding_findings(shown: str) -> Iterator[ScreenFinding]:
+def _encoding_findings(redacted: str) -> Iterator[ScreenFinding]:
     """Return findings for long runs of base64 and similar, by their content; not for addresses and identifiers."""
-    for run, said in deobfuscation.decode_runs(shown):
-        if said:
-            hostile = list(_commands(deobfuscation.fold(said)))
-            if hostile or (len(run) >= BLOB and said.count(" ") > 1):
+    for run, decoded in deobfuscation.decode_runs(redacted):
+        if decoded:
+            hostile = list(_commands(deobfuscation.fold(decoded)))
+            if hostile or (len(run) >= BLOB and decoded.count(" ") > 1):
                 yield ScreenFinding("blob", f"{len(run)} characters that decode to text")
             yield from hostile
         elif len(run) >= OPAQUE and _OPAQUE.match(run):
@@ -178,14 +178,14 @@ def _hidden_characters(text: str) -> Iterator[ScreenFinding]:
         yield from _commands(deobfuscation.fold(spelled))
 
 
-def _hostile_finding(does: str, said: str) -> ScreenFinding:
+def _hostile_finding(does: str, phrase: str) -> ScreenFinding:
     kind: Kind = "exfiltration" if does == CARRY else "instruction"
-    return ScreenFinding(kind, f'{does}: "{_excerpt(said)}"')
+    return ScreenFinding(kind, f'{does}: "{_excerpt(phrase)}"')
 
 
-def _excerpt(said: str) -> str:
-    said = " ".join(said.split())
-    return said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
+def _excerpt(phrase: str) -> str:
+    phrase = " ".join(phrase.split())
+    return phrase if len(phrase) <= SHOWN else phrase[: SHOWN - 1] + "…"
 
 
 @cache
@@ -206,8 +206,8 @@ def _phrase_in_form(pattern: str, form: str) -> str:
     return whole.replace(" ", "") if form == "unspaced" else whole
 
 
-def _fill_placeholders(pattern: str, words: dict[str, str]) -> str:
-    return re.sub(r"<([a-z]+)>", lambda name: f"({words[name[1]]})", pattern)
+def _fill_placeholders(pattern: str, expansions: dict[str, str]) -> str:
+    return re.sub(r"<([a-z]+)>", lambda name: f"({expansions[name[1]]})", pattern)
 
 
 def _latin(pattern: str) -> Any:

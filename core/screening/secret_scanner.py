@@ -56,9 +56,9 @@ def find_secrets(text: str) -> list[FoundSecret]:
         _accounts(plain),
     )
     kept: list[FoundSecret] = []
-    for one in sorted(everything, key=lambda s: (s.start, -s.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for secret in sorted(everything, key=lambda s: (s.start, -s.end)):
+        if not kept or secret.start >= kept[-1].end:
+            kept.append(secret)
     return kept
 
 
@@ -73,9 +73,9 @@ def may_hold_secrets(texts: Iterable[str]) -> bool:
 def redact(text: str, secrets: Sequence[FoundSecret]) -> str:
     """Return the text with each secret, as returned by `find_secrets`, replaced by its label."""
     parts, at = [], 0
-    for one in secrets:
-        parts += [text[at : one.start], f"[redacted: {one.label}]"]
-        at = one.end
+    for secret in secrets:
+        parts += [text[at : secret.start], f"[redacted: {secret.label}]"]
+        at = secret.end
     return "".join([*parts, text[at:]])
 
 
@@ -89,7 +89,7 @@ def _plain(text: str) -> str:
 
 def luhn(digits: str) -> bool:
     """Return whether the check digit of a card number is correct."""
-    doubled = (sum(divmod(int(d) * 2, 10)) if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
+    doubled = (sum(divmod(int(d) * 2, 10)) if index % 2 else int(d) for index, d in enumerate(reversed(digits)))
     return sum(doubled) % 10 == 0
 
 
@@ -168,7 +168,7 @@ def _is_random(value: str) -> bool:
         return _is_mixed(value)
     longest = max(re.split(r"[^A-Za-z0-9+/]+", value), key=len)
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in longest]
-    turns = sum(one != other for one, other in pairwise(kinds))
+    turns = sum(kind != next_kind for kind, next_kind in pairwise(kinds))
     return len(longest) >= KEY_PIECE and "d" in kinds and turns >= KEY_TURNS and _entropy(longest) >= KEY_BITS
 
 
@@ -215,10 +215,10 @@ def _accounts(text: str) -> Iterator[FoundSecret]:
     """Return international bank account numbers: country, length and check digits."""
     for match in shapes.IBAN.finditer(text):
         length = shapes.IBAN_LENGTHS.get(match[1][:2].upper())
-        places = [place for place, c in enumerate(match[1]) if c.isalnum()]
-        if length is None or len(places) < length:
+        positions = [position for position, c in enumerate(match[1]) if c.isalnum()]
+        if length is None or len(positions) < length:
             continue
-        end = places[length - 1] + 1
+        end = positions[length - 1] + 1
         if _is_account("".join(c for c in match[1][:end] if c.isalnum())):
             yield FoundSecret(match.start(1), match.start(1) + end, "card", "bank account number")
 

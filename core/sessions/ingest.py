@@ -39,8 +39,8 @@ def accept(database: Database, tenant_id: str, batch: Sequence[Incoming]) -> Acc
         raise Invalid([Problem(f"/{position}", NAMELESS) for position in nameless])
     drafts = Drafts(tenant_id, batch)
     # One round trip, but executed one after the other.
-    asked = sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
-    with database.asking(tenant_id, *asked, meanwhile=drafts.make) as (tx, answers):
+    statements = sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
+    with database.asking(tenant_id, *statements, meanwhile=drafts.make) as (tx, answers):
         opened, inserted = sessions.opened(answers[0]), log.positions(answers[1])
         fresh, ids = _first_of_each(batch, inserted)
         # The token of a batch of repeats covers what followed from their first delivery.

@@ -97,9 +97,9 @@ def note(tx: Tx, tenant_id: str, seen: Iterable[Seen]) -> None:
 def noting(tenant_id: str, seen: Iterable[Seen]) -> BoundStatement | None:
     """Return the statement by which `note` does it, to be run together with others; None: there is no owner."""
     latest: dict[tuple[Kind, str], datetime] = {}
-    for one in seen:
-        key = (one.kind, one.id)
-        latest[key] = max(one.at, latest.get(key, one.at))
+    for sighting in seen:
+        key = (sighting.kind, sighting.id)
+        latest[key] = max(sighting.at, latest.get(key, sighting.at))
     if not latest:
         return None
     # In one order, so that two transactions with the same new owners wait for each other instead of deadlocking.
@@ -107,13 +107,13 @@ def noting(tenant_id: str, seen: Iterable[Seen]) -> BoundStatement | None:
     return _NOTE, {"tenant": tenant_id, "rows": recordset(rows), "seconds": SEEN_SECONDS}
 
 
-def find(tx: Tx, wanted: OwnerFilter) -> list[KnownOwner]:
+def find(tx: Tx, owner_filter: OwnerFilter) -> list[KnownOwner]:
     """Return a page of owners: by id where they are looked for by it, else the last to speak first."""
-    last_at, name = wanted.after or (None, "")
-    values = {"kind": wanted.kind, "limit": wanted.limit, "most": MOST, "at": last_at, "after": name}
-    if wanted.order == "id":
-        values |= {"low": wanted.prefix, "high": _behind(wanted.prefix)}
-    return [_owner(row) for row in tx.execute(PAGES[wanted.kind, wanted.order], values)]
+    last_at, name = owner_filter.after or (None, "")
+    values = {"kind": owner_filter.kind, "limit": owner_filter.limit, "most": MOST, "at": last_at, "after": name}
+    if owner_filter.order == "id":
+        values |= {"low": owner_filter.prefix, "high": _behind(owner_filter.prefix)}
+    return [_owner(row) for row in tx.execute(PAGES[owner_filter.kind, owner_filter.order], values)]
 
 
 def get(tx: Tx, kind: Kind, name: str) -> KnownOwner | None:
@@ -132,16 +132,16 @@ def _owner(row: Any) -> KnownOwner:
     return KnownOwner(row.id, row.known_at, row.last_at, _count(row.sessions), _count(row.memories))
 
 
-def _count(found: int) -> Count:
-    return Count(found, found >= MOST)
+def _count(count: int) -> Count:
+    return Count(count, count >= MOST)
 
 
 def _behind(prefix: str) -> str | None:
     """Return the first text behind all that begin with the prefix, in the order of code points; None: there is none."""
-    for place in range(len(prefix) - 1, -1, -1):
-        code = ord(prefix[place]) + 1
+    for index in range(len(prefix) - 1, -1, -1):
+        code = ord(prefix[index]) + 1
         if code <= LAST_CODE:
-            return prefix[:place] + chr(AFTER_SURROGATES if code in SURROGATES else code)
+            return prefix[:index] + chr(AFTER_SURROGATES if code in SURROGATES else code)
     return None
 
 

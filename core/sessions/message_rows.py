@@ -89,8 +89,8 @@ def _owners(events: Iterable[Incoming]) -> Iterator[Seen]:
         yield from known_owners.of(event.payload["user_id"], event.payload.get("group_id"), event.time)
 
 
-def _is(one: Draft, other: Draft) -> bool:
-    return one is other
+def _is(first: Draft, second: Draft) -> bool:
+    return first is second
 
 
 def _name(speaker: str | None) -> str | None:

@@ -93,23 +93,23 @@ class RecentMessages:
         """Return the newest messages; none for an unknown session. No transaction is open while Redis is asked."""
         cached = self.ask(tenant_id, session_id)
         with app.tenant(tenant_id) as tx:
-            found = read(tx, session_id, cached, self._messages)
-        self.renew(app, tenant_id, session_id, cached, found)
-        return found
+            window = read(tx, session_id, cached, self._messages)
+        self.renew(app, tenant_id, session_id, cached, window)
+        return window
 
-    def renew(self, app: Database, tenant_id: str, session_id: str, cached: RecentWindow, found: RecentWindow) -> None:
+    def renew(self, app: Database, tenant_id: str, session_id: str, cached: RecentWindow, window: RecentWindow) -> None:
         """Cache the window that was read, if the cached one is out of date."""
-        if self._redis is None or _growth(cached, found) < GROWTH:
+        if self._redis is None or _growth(cached, window) < GROWTH:
             return
         with app.tenant(tenant_id) as tx:
             budget = tenancy_limits.effective(tx, tenant_id, self._limits).window_bytes
-        self.keep(tenant_id, session_id, found, budget)
+        self.keep(tenant_id, session_id, window, budget)
 
     def ask(self, tenant_id: str, session_id: str) -> RecentWindow:
         """Return the cached window; `read` validates it."""
         key = _key(tenant_id, session_id)
-        found = self._try("get", key) or b""
-        signature, encoded = found[:SIGNATURE], found[SIGNATURE:]
+        cached = self._try("get", key) or b""
+        signature, encoded = cached[:SIGNATURE], cached[SIGNATURE:]
         return _decode(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
 
     def keep(self, tenant_id: str, session_id: str, window: RecentWindow, budget: int | None = None) -> None:
@@ -143,12 +143,12 @@ class RecentMessages:
     def _signed(self, key: str, encoded: bytes) -> bytes:
         return hmac.digest(self._secret, key.encode() + b"\n" + encoded, hashlib.sha256)
 
-    def _try(self, command: str, *words: object) -> Any:
+    def _try(self, command: str, *arguments: object) -> Any:
         """Run a Redis command; None if it failed or was skipped."""
         if self._redis is None or time.monotonic() < self._not_before:
             return None
         try:
-            return getattr(self._redis, command)(*words)
+            return getattr(self._redis, command)(*arguments)
         except (RedisError, OSError) as error:
             self._not_before = time.monotonic() + PAUSE_SECONDS
             log.warning("recent.unheard", error=str(error))
@@ -181,12 +181,12 @@ def _extend(cached: RecentWindow, added: Sequence[Any], limit: int) -> RecentWin
     )
 
 
-def _growth(cached: RecentWindow, found: RecentWindow) -> int:
+def _growth(cached: RecentWindow, window: RecentWindow) -> int:
     """Count the messages added to the cached window; GROWTH if it was invalid."""
-    if not cached.messages or not found.messages:
+    if not cached.messages or not window.messages:
         return GROWTH
-    added = found.messages[-1].position - cached.messages[-1].position
-    holds = 0 <= added < len(found.messages) and found.messages[-1 - added] is cached.messages[-1]
+    added = window.messages[-1].position - cached.messages[-1].position
+    holds = 0 <= added < len(window.messages) and window.messages[-1 - added] is cached.messages[-1]
     return added if holds else GROWTH
 
 

@@ -81,7 +81,7 @@ def restore_sessions(tx: Tx, tenant_id: str, user_id: str, sessions: Sequence[Re
         return []
     rows = [
         {"id": s.id, "group_id": s.group_id, "started_at": s.started_at, "ended_at": s.ended_at, "state": s.state}
-        for s in sorted(sessions, key=lambda one: one.id)
+        for s in sorted(sessions, key=lambda session: session.id)
     ]
     created = set(tx.execute(_CREATE, {"tenant": tenant_id, "user": user_id, "rows": recordset(rows)}).scalars())
     known_owners.note(
@@ -99,11 +99,11 @@ def restore_messages(
     A message whose session, or whose id within it, belongs to another user is left out.
     """
     standing = _open_to(tx, user_id, sorted({m.session_id for m in messages}))
-    known = _known(tx, messages)
+    owners = _known(tx, messages)
     fates: list[Fate] = []
     fresh: list[RestoredMessage] = []
     for message in messages:
-        owner = known.get((message.session_id, message.id))
+        owner = owners.get((message.session_id, message.id))
         if message.session_id not in standing or owner not in {None, user_id}:
             fates.append("of another")
         elif owner is not None:
@@ -111,7 +111,7 @@ def restore_messages(
         else:
             fates.append("restored")
             fresh.append(message)
-            known[message.session_id, message.id] = user_id
+            owners[message.session_id, message.id] = user_id
     if fresh:
         _append(tx, tenant_id, user_id, fresh, standing, cause)
     return fates
@@ -125,19 +125,19 @@ def _append(
     standing: Mapping[str, _Growing],
     cause: Cause,
 ) -> None:
-    told = [_event(user_id, message, cause) for message in fresh]
-    seqs = log.record(tx, tenant_id, cause, told)
+    events = [_event(user_id, message, cause) for message in fresh]
+    seqs = log.record(tx, tenant_id, cause, events)
     rows = []
-    for message, event in zip(fresh, told, strict=True):
+    for message, event in zip(fresh, events, strict=True):
         session = standing[message.session_id]
         session.add(message)
         rows.append(_row(user_id, message, session, event.id, seqs[event.id]))
     run_together(tx, message_rows.inserting(tenant_id, rows))
     known_owners.note(tx, tenant_id, (o for m in fresh for o in known_owners.of(user_id, m.group_id, m.occurred_at)))
     grown = [
-        {"id": name, "count": one.messages, "tokens": one.tokens, "extracted": one.is_extracted, "first": one.first,
-         "last": one.last}
-        for name, one in standing.items()
+        {"id": name, "count": session.messages, "tokens": session.tokens, "extracted": session.is_extracted,
+         "first": session.first, "last": session.last}
+        for name, session in standing.items()
     ]  # fmt: skip
     tx.execute(_GROW, {"rows": recordset(grown)})
     hidden = [{"session_id": m.session_id, "message_id": m.id} for m in fresh if m.hidden]
@@ -164,7 +164,7 @@ def _known(tx: Tx, messages: Sequence[RestoredMessage]) -> dict[tuple[str, str],
 
 
 def _event(user_id: str, message: RestoredMessage, cause: Cause) -> Incoming:
-    said = {
+    fields = {
         "group_id": message.group_id,
         "agent_id": message.agent_id,
         "speaker": message.speaker,
@@ -172,7 +172,7 @@ def _event(user_id: str, message: RestoredMessage, cause: Cause) -> Incoming:
         "audience_labels": list(message.audience_labels) or None,
         **(message.extras or {}),
     }
-    payload: Json = {name: value for name, value in said.items() if value is not None}
+    payload: Json = {name: value for name, value in fields.items() if value is not None}
     payload |= {
         "session_id": message.session_id,
         "user_id": user_id,

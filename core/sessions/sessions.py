@@ -97,23 +97,23 @@ def project(
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
     session_events = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
-    known = _known_ids(tx, [e for _, e in session_events if e.event_type in SPOKEN])
+    known_ids = _known_ids(tx, [e for _, e in session_events if e.event_type in SPOKEN])
     rows: list[Draft] = []
     counts: list[Json] = []
     for seq, event in session_events:
-        one = opened[event.payload["session_id"]]
-        one.is_heard = True
+        session = opened[event.payload["session_id"]]
+        session.is_heard = True
         if event.event_type == ENDED:
-            one.end(event.time)
+            session.end(event.time)
             if lacks_count(event):
-                counts.append({"seq": seq, "count": one.messages})
+                counts.append({"seq": seq, "count": session.messages})
         elif event.event_type == "session.started":
-            one.go_on(event.time)
-        elif _is_new(event, known):
+            session.go_on(event.time)
+        elif _is_new(event, known_ids):
             draft = drafts.of(event)
-            one.grow(draft["token_count"])
-            one.go_on(event.time)
-            rows.append(drafts.placed(draft, seq, one.messages, one.tokens))
+            session.grow(draft["token_count"])
+            session.go_on(event.time)
+            rows.append(drafts.placed(draft, seq, session.messages, session.tokens))
     _apply_starts_and_ends(tx, [e for _, e in session_events])
     run_together(
         tx,
@@ -241,15 +241,15 @@ def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
     return {(row.session_id, row.id) for row in rows}
 
 
-def _is_new(event: Incoming, known: set[tuple[str, str]]) -> bool:
+def _is_new(event: Incoming, known_ids: set[tuple[str, str]]) -> bool:
     """Return False for a message that the transcript contains already, under another event id."""
     message_id = event.payload.get("message_id")
     if message_id is None:
         return True
     message_key = (event.payload["session_id"], message_id)
-    if message_key in known:
+    if message_key in known_ids:
         return False
-    known.add(message_key)
+    known_ids.add(message_key)
     return True
 
 
@@ -259,13 +259,13 @@ def _updates(opened: Mapping[str, LockedSession]) -> Iterator[BoundStatement]:
     One that was deleted, and is named by repeats only, is not created again.
     """
     rows = [
-        {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
-        for name, one in sorted(opened.items())
-        if one.is_heard
+        {"id": name, "count": session.messages, "tokens": session.more_tokens, "ended_at": session.ended_at}
+        for name, session in sorted(opened.items())
+        if session.is_heard
     ]
     if rows:
         yield _STAND, {"rows": recordset(rows)}
-    unheard = [name for name, one in opened.items() if one.is_new and not one.is_heard]
+    unheard = [name for name, session in opened.items() if session.is_new and not session.is_heard]
     if unheard:
         yield _UNMAKE, {"ids": unheard}
 

@@ -80,15 +80,15 @@ def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
 
 def extras(tx: Tx, session_id: str, message_id: str) -> Json:
     """Return the fields of a message other than its text, under their original names: tool calls, tags, metadata."""
-    found = tx.execute(_EXTRAS, {"session": session_id, "message": message_id}).scalar_one_or_none()
-    return found or {}
+    fields = tx.execute(_EXTRAS, {"session": session_id, "message": message_id}).scalar_one_or_none()
+    return fields or {}
 
 
 def metadata_of(tx: Tx, cited: Collection[tuple[str, str]]) -> dict[tuple[str, str], Json]:
     """Return the metadata of messages, by session and id; messages without any are left out."""
     rows = [{"session_id": session, "id": message} for session, message in sorted(cited)]
-    found = tx.execute(_METADATA, {"rows": recordset(rows)}) if rows else ()
-    return {(row.session_id, row.id): row.metadata for row in found}
+    stored = tx.execute(_METADATA, {"rows": recordset(rows)}) if rows else ()
+    return {(row.session_id, row.id): row.metadata for row in stored}
 
 
 def attachments(metadata: Json) -> list[str]:

@@ -162,8 +162,8 @@ def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
         return [_Line(day, who, excerpt, 0.4)] if excerpt else []
     weight = 1.0 if message.role == "user" else 0.8
     split = sentences.split(message.content) or [message.content]
-    excerpts = [grounding.clip(one, SENTENCE) for one in split if (message.id, one) not in quoted]
-    return [_Line(day, who, one, weight * _sentence_weight(one)) for one in excerpts if one]
+    excerpts = [grounding.clip(sentence, SENTENCE) for sentence in split if (message.id, sentence) not in quoted]
+    return [_Line(day, who, excerpt, weight * _sentence_weight(excerpt)) for excerpt in excerpts if excerpt]
 
 
 def _sentence_weight(sentence: str) -> float:
@@ -196,7 +196,7 @@ def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
         if now > before and waiting and now > waiting[0][0]:
             heapq.heappush(waiting, (now, index))  # Others have told of it meanwhile: it waits for its turn.
             continue
-        days = {lines[one].day for one in chosen}
+        days = {lines[selected].day for selected in chosen}
         chosen.append(index)
         covered |= of[index]
         tokens -= cost if lines[index].day not in days else token_estimate(f"{lines[index].written}\n")
@@ -205,7 +205,7 @@ def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
 
 def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
     """Return a function that weighs a line for its length: by its topics, and by its numbers, names and dates."""
-    spread = Counter(term for found in of for term in found)
+    spread = Counter(term for line_terms in of for term in line_terms)
     most = math.log1p(max(spread.values(), default=1))
     marks = [_marks(line.text) for line in lines]
     lengths = [math.sqrt(token_estimate(line.written) + SHORT) for line in lines]

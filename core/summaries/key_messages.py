@@ -83,7 +83,7 @@ def merge(earlier: Sequence[KeyMessage], later: Sequence[KeyMessage]) -> list[Ke
     for key in later:
         aside = _put_aside(key.quote)
         if aside:
-            merged = [one for one in merged if one.kind != key.kind or not aside <= set(terms(one.quote))]
+            merged = [kept for kept in merged if kept.kind != key.kind or not aside <= set(terms(kept.quote))]
         if (key.kind, _fold(key.quote)) not in quotes_by_kind:
             merged.append(key)
             quotes_by_kind.add((key.kind, _fold(key.quote)))
@@ -134,8 +134,8 @@ def _fold(quote: str) -> str:
     return " ".join(_WORD.findall(quote.casefold()))
 
 
-def _join_alternatives(words: Iterator[str] | Sequence[str]) -> str:
-    return "|".join(words)
+def _join_alternatives(alternatives: Iterator[str] | Sequence[str]) -> str:
+    return "|".join(alternatives)
 
 
 _APOSTROPHE = re.compile("[‘’]")

@@ -46,27 +46,27 @@ def still_open(
 
     Questions asked in `later` are not returned.
     """
-    asked, fresh = [key for key in earlier if key.kind == KIND], list[KeyMessage]()
+    questions, fresh = [key for key in earlier if key.kind == KIND], list[KeyMessage]()
     for index, message in enumerate((*messages, *later)):
         if message.role not in {"user", "assistant"}:
             continue
         reading = _read(message)
         fresh = _unanswered(fresh, reading)
-        asked = [key for key in asked if not _answers(key, reading)]
+        questions = [key for key in questions if not _answers(key, reading)]
         if fresh and reading.by != fresh[-1].by:  # It had its turn: from now on only its own words answer a question.
-            asked, fresh = [*asked, *fresh], []
+            questions, fresh = [*questions, *fresh], []
         if index < len(messages):
-            for key in _questions(message, [*asked, *fresh]):
-                (asked if _is_left_open(_plain(key.quote)) else fresh).append(key)
-    return [*asked, *fresh][-MOST:]
+            for key in _questions(message, [*questions, *fresh]):
+                (questions if _is_left_open(_plain(key.quote)) else fresh).append(key)
+    return [*questions, *fresh][-MOST:]
 
 
 def _read(message: Message) -> _Reading:
     """Read a message; its answers may be fragments, but no questions."""
-    parts = [one for one in sentences.split(message.content) if not _asks(one)]
-    defers = any(_DEFERS.search(_plain(one)) for one in parts)
-    stated = [one for one in parts if not _OPEN.search(one) and not _DEFERS.search(_plain(one))]
-    return _Reading(speaker(message), stated, defers, any(_TAKES_BACK.search(_plain(one)) for one in parts))
+    parts = [sentence for sentence in sentences.split(message.content) if not _asks(sentence)]
+    defers = any(_DEFERS.search(_plain(sentence)) for sentence in parts)
+    stated = [sentence for sentence in parts if not _OPEN.search(sentence) and not _DEFERS.search(_plain(sentence))]
+    return _Reading(speaker(message), stated, defers, any(_TAKES_BACK.search(_plain(sentence)) for sentence in parts))
 
 
 def _unanswered(fresh: Sequence[KeyMessage], reading: _Reading) -> list[KeyMessage]:
@@ -87,14 +87,18 @@ def _unanswered(fresh: Sequence[KeyMessage], reading: _Reading) -> list[KeyMessa
 
 
 def _answers(key: KeyMessage, reading: _Reading, least: float = SAME) -> bool:
-    wanted = _content(key.quote)
-    return any(len(wanted & set(terms(one))) >= least * len(wanted) for one in reading.stated) if wanted else False
+    question_terms = _content(key.quote)
+    return (
+        any(len(question_terms & set(terms(statement))) >= least * len(question_terms) for statement in reading.stated)
+        if question_terms
+        else False
+    )
 
 
-def _questions(message: Message, known: Sequence[KeyMessage]) -> Iterator[KeyMessage]:
+def _questions(message: Message, earlier: Sequence[KeyMessage]) -> Iterator[KeyMessage]:
     """Yield the questions of a message and what it says to be open, each once; not what only puts off an answer."""
-    by, quotes = speaker(message), {key.quote for key in known}
-    is_reply = any(key.position == message.position - 1 and key.by != by for key in known)
+    by, quotes = speaker(message), {key.quote for key in earlier}
+    is_reply = any(key.position == message.position - 1 and key.by != by for key in earlier)
     for sentence in sentences.split(message.content):
         plain = _plain(sentence)
         is_question = _asks(sentence) and not _IDLE.search(plain) and kind_of(sentence, message.role) is None

@@ -173,16 +173,16 @@ def by_model(client: ChatClient, on_call: OnCall) -> Writer:
     """Summarize with a model; by rules if it fails or adds anything."""
 
     def write(part: SummaryInput) -> WrittenNarrative:
-        shown = [
+        sources = [
             part.earlier,
             extractive.render("", part.keys),
             extractive.transcript(part.messages, max(80, SHOWN // max(1, len(part.messages)))),
         ]
 
         def is_grounded(answer: SummaryAnswer) -> bool:
-            return extractive.is_grounded(answer.summary, shown, part.room)
+            return extractive.is_grounded(answer.summary, sources, part.room)
 
-        answer = ask.ask(client, on_call, PROMPT, _question(shown, part.room), is_grounded)
+        answer = ask.ask(client, on_call, PROMPT, _question(sources, part.room), is_grounded)
         if isinstance(answer, ModelRefused):
             return WrittenNarrative(by_rules(part).content, refused=answer.reason)
         return WrittenNarrative(answer.summary.strip(), PROMPT.name)
@@ -234,8 +234,8 @@ def key_messages_after(
     """Return the key messages after `messages`, in order; a question that was answered there or `later` is none."""
     open_now = open_questions.still_open(earlier, messages, later)
     settled = [key for key in earlier if key.kind != open_questions.KIND]
-    found = [key for message in messages for key in summaries_key_messages.key_messages_of(message)]
-    return sorted([*summaries_key_messages.merge(settled, found), *open_now], key=lambda key: key.position)
+    fresh = [key for message in messages for key in summaries_key_messages.key_messages_of(message)]
+    return sorted([*summaries_key_messages.merge(settled, fresh), *open_now], key=lambda key: key.position)
 
 
 def now(db: Database, tenant_id: str, session_id: str, author: Author) -> Summary | None:
@@ -260,15 +260,18 @@ def latest(tx: Tx, session_id: str) -> Summary | None:
     return _summary(row) if row else None
 
 
-def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -> int:
+def forget_messages(tx: Tx, tenant_id: str, message_keys: Sequence[tuple[str, str]]) -> int:
     """Delete the summaries of these messages (session, message), so that they are rewritten; return how many.
 
     Call it in the transaction that hides or restores them: a concurrent summary is then refused.
     """
-    if not places:
+    if not message_keys:
         return 0
-    _lock(tx, tenant_id, [session_id for session_id, _ in places])
-    values = {"sessions": [one for one, _ in places], "messages": [one for _, one in places]}
+    _lock(tx, tenant_id, [session_id for session_id, _ in message_keys])
+    values = {
+        "sessions": [session for session, _ in message_keys],
+        "messages": [message for _, message in message_keys],
+    }
     return tx.execute(_FORGET, values).rowcount
 
 
@@ -285,11 +288,11 @@ def first_half(read: Sequence[Message], limits: SummaryLimits) -> Sequence[Messa
     return read[: min(max(by_count, by_tokens), len(read) - 1)]
 
 
-def _question(shown: Sequence[str], room: int) -> str:
+def _question(sources: Sequence[str], room: int) -> str:
     """Render the question to a model. A token is one Chinese character, or four Latin letters."""
     titles = ("Earlier summary", "Key messages, kept beside it", "Transcript")
-    parts = [f"{title}:\n{one or '(none)'}" for title, one in zip(titles, shown, strict=True)]
-    chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in shown[-1]) * 3 > len(shown[-1])
+    parts = [f"{title}:\n{text or '(none)'}" for title, text in zip(titles, sources, strict=True)]
+    chinese = sum("\u4e00" <= letter <= "\u9fff" for letter in sources[-1]) * 3 > len(sources[-1])
     return "\n\n".join([*parts, f"Characters at the most: {room if chinese else room * 3}."])
 
 
@@ -300,8 +303,8 @@ def _lock(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:
 
 
 def _summary(row: Any) -> Summary:
-    found = [KeyMessage(**one) for one in row.key_messages]
-    return Summary(row.session_id, row.to_position, row.content, found, row.token_count, row.prompt, row.at)
+    key_messages = [KeyMessage(**key) for key in row.key_messages]
+    return Summary(row.session_id, row.to_position, row.content, key_messages, row.token_count, row.prompt, row.at)
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")

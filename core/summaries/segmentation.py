@@ -116,14 +116,14 @@ def cut(
 
     `vectors`: a row for each turn. `opened`: why the first unit begins, if cutting continues an earlier conversation.
     """
-    found: list[tuple[int, Boundary]] = []
+    beginnings: list[tuple[int, Boundary]] = []
     for start, stop in _runs(turns, gap):
-        found.append((start, Boundary.GAP if start else opened))
+        beginnings.append((start, Boundary.GAP if start else opened))
         spoken = [position for position in range(start, stop) if turns[position].spoken]
         run = _Run([turns[position] for position in spoken], vectors[spoken], stop < len(turns))
-        found += [(spoken[position], boundary) for position, boundary in _cuts(run)]
-    stops = [*(start for start, _ in found[1:]), len(turns)][: len(found)]
-    return [Slice(start, stop, why) for (start, why), stop in zip(found, stops, strict=True)]
+        beginnings += [(spoken[position], boundary) for position, boundary in _cuts(run)]
+    stops = [*(start for start, _ in beginnings[1:]), len(turns)][: len(beginnings)]
+    return [Slice(start, stop, why) for (start, why), stop in zip(beginnings, stops, strict=True)]
 
 
 def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, int]]:
@@ -152,10 +152,10 @@ class _UndecidedError(Exception):
 
 def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
     """Yield the beginnings of units after the first, as far as they are decided."""
-    found = _OpenUnit(run, 0).end()
-    while found is not None:
-        yield found
-        found = _OpenUnit(run, found[0]).end()
+    beginning = _OpenUnit(run, 0).end()
+    while beginning is not None:
+        yield beginning
+        beginning = _OpenUnit(run, beginning[0]).end()
 
 
 class _OpenUnit:
@@ -191,7 +191,7 @@ class _OpenUnit:
         if turns[position].mark is not Opening.GREETING:
             return turns[position].mark is Opening.TOPIC and length >= FEWEST_MARKED
         return length >= FEWEST and all(
-            one.mark is not Opening.GREETING for one in turns[position - FEWEST + 1 : position]
+            earlier.mark is not Opening.GREETING for earlier in turns[position - FEWEST + 1 : position]
         )
 
     def _ends(self) -> list[int]:
@@ -215,13 +215,15 @@ class _OpenUnit:
         if stop - position < FEWEST:
             return 0.0
         around = range(max(self._start + 1, position - REACH), min(position + REACH + 1, stop))
-        cohesions = {one: self._cohesion(one) for one in around}
-        if any(sum(cohesions[one]) < sum(cohesions[position]) for one in around if abs(one - position) <= NARROW):
+        cohesions = {other: self._cohesion(other) for other in around}
+        if any(sum(cohesions[other]) < sum(cohesions[position]) for other in around if abs(other - position) <= NARROW):
             return 0.0
-        before, after = ([cohesions[one] for one in around if sign * (one - position) >= 0] for sign in (-1, 1))
+        before, after = ([cohesions[other] for other in around if sign * (other - position) >= 0] for sign in (-1, 1))
         both = _rise(map(sum, before), map(sum, after), sum(cohesions[position]))
-        words = _rise((one[1] for one in before), (one[1] for one in after), cohesions[position][1])
-        return max(both / DEPTH, words / (WORD_WEIGHT * WORD_DEPTH))
+        lexical = _rise(
+            (cohesion[1] for cohesion in before), (cohesion[1] for cohesion in after), cohesions[position][1]
+        )
+        return max(both / DEPTH, lexical / (WORD_WEIGHT * WORD_DEPTH))
 
     def _cohesion(self, position: int) -> tuple[float, float]:
         """Return the similarity of the blocks before and after a position: of their vectors, and of their words."""
@@ -258,15 +260,15 @@ def _rise(before: Iterable[float], after: Iterable[float], here: float) -> float
     return max(before) + max(after) - 2 * here
 
 
-def _cosine(one: Vectors, other: Vectors) -> float:
-    first, second = one.sum(axis=0), other.sum(axis=0)
+def _cosine(left: Vectors, right: Vectors) -> float:
+    first, second = left.sum(axis=0), right.sum(axis=0)
     length = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / length if length else 0.0
 
 
-def _overlap(one: Counter[str], other: Counter[str]) -> float:
-    shared = sum(count * other[word] for word, count in one.items())
-    length = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
+def _overlap(left: Counter[str], right: Counter[str]) -> float:
+    shared = sum(count * right[word] for word, count in left.items())
+    length = sum(n * n for n in left.values()) * sum(n * n for n in right.values())
     return shared / float(length**0.5) if length else 0.0
 
 

@@ -45,15 +45,19 @@ def unit_text(
     plain = list(unit_rule_text.screen_messages(messages))
     lines = list(unit_rule_text.lines(plain))
     rule_text = unit_rule_text.rule_text(plain, lines)
-    model_units = [one for one in (_drop_unsaid(one, rule_text, plain) for one in extracted_units) if one is not None]
+    model_units = [
+        unit for unit in (_drop_unsaid(unit, rule_text, plain) for unit in extracted_units) if unit is not None
+    ]
     if earlier is None and not model_units:
         return rule_text
     return _with(rule_text, lines, model_units, earlier)
 
 
-def _drop_unsaid(one: ExtractedUnit, rule_text: UnitText, messages: Sequence[Message]) -> ExtractedUnit | None:
+def _drop_unsaid(unit: ExtractedUnit, rule_text: UnitText, messages: Sequence[Message]) -> ExtractedUnit | None:
     """Drop secrets, and unsupported subjects or summaries, from the model's text; None: nothing is left."""
-    seen = [screen.screen(" ".join(text.split())) for text in (one.subject, one.summary, one.narrative, *one.keywords)]
+    seen = [
+        screen.screen(" ".join(text.split())) for text in (unit.subject, unit.summary, unit.narrative, *unit.keywords)
+    ]
     subject, summary, narrative, *keywords = (text.text for text in seen)
     sources = [*(m.content for m in messages), *rule_text.participants, *(fact["text"] for fact in rule_text.facts)]
     sources += [
@@ -62,7 +66,9 @@ def _drop_unsaid(one: ExtractedUnit, rule_text: UnitText, messages: Sequence[Mes
     if not narrative or not _is_bounded(narrative, sources) or any(text.hostile for text in seen):
         return None
     subject, summary = (text if _is_bounded(text, sources) else "" for text in (subject, summary))
-    return ExtractedUnit(one.message_ids, subject, summary, narrative, [word for word in keywords if word], one.prompt)
+    return ExtractedUnit(
+        unit.message_ids, subject, summary, narrative, [keyword for keyword in keywords if keyword], unit.prompt
+    )
 
 
 def _is_bounded(text: str, sources: Sequence[str]) -> bool:
@@ -81,45 +87,45 @@ def _with(
     if earlier is not None:
         fresh = [line.text for line in lines if line.position > earlier.to]
         narrative = unit_rule_text.narrative_of([earlier.text.narrative, *fresh])
-    for one in model_units:
-        message_ids = set(one.message_ids)
+    for unit in model_units:
+        message_ids = set(unit.message_ids)
         narrative = _replace_lines(
-            narrative, [line.text for line in lines if line.message_id in message_ids], one.narrative
+            narrative, [line.text for line in lines if line.message_id in message_ids], unit.narrative
         )
-    summaries = [before.summary if before else "", *(one.summary for one in model_units)]
-    most = max(model_units, key=lambda one: len(one.message_ids), default=None)
+    summaries = [before.summary if before else "", *(unit.summary for unit in model_units)]
+    most = max(model_units, key=lambda unit: len(unit.message_ids), default=None)
     subject = most.subject if most and (before is None or _is_most(most, lines)) else (before or rule_text).subject
-    keywords = [*(before.keywords if before else ()), *(word for one in model_units for word in one.keywords)]
+    keywords = [*(before.keywords if before else ()), *(keyword for unit in model_units for keyword in unit.keywords)]
     return replace(
         rule_text,
         subject=grounding.clip(subject or rule_text.subject, SUBJECT),
         summary=_added_up(summaries) or rule_text.summary,
         narrative=narrative[:NARRATIVE],
-        keywords=list(dict.fromkeys(word for word in keywords if word))[:KEYWORDS] or rule_text.keywords,
-        prompt=next((one.prompt for one in reversed(model_units)), before.prompt if before else None),
+        keywords=list(dict.fromkeys(keyword for keyword in keywords if keyword))[:KEYWORDS] or rule_text.keywords,
+        prompt=next((unit.prompt for unit in reversed(model_units)), before.prompt if before else None),
     )
 
 
-def _is_most(one: ExtractedUnit, lines: Sequence[RuleLine]) -> bool:
-    return 2 * len({line.message_id for line in lines} & set(one.message_ids)) > len(lines)
+def _is_most(unit: ExtractedUnit, lines: Sequence[RuleLine]) -> bool:
+    return 2 * len({line.message_id for line in lines} & set(unit.message_ids)) > len(lines)
 
 
-def _replace_lines(narrative: str, lines: Sequence[str], words: str) -> str:
-    """Replace the first of `lines` by `words`, and drop the others."""
-    if words in narrative:
+def _replace_lines(narrative: str, lines: Sequence[str], replacement: str) -> str:
+    """Replace the first of `lines` by `replacement`, and drop the others."""
+    if replacement in narrative:
         return narrative
     narrative_lines = narrative.split("\n") if narrative else []
-    places = [index for index, one in enumerate(narrative_lines) if one in lines]
-    first = places[0] if places else len(narrative_lines)
-    rest = [one for one in narrative_lines[first:] if one not in lines]
-    return "\n".join([*narrative_lines[:first], words, *rest])
+    indexes = [index for index, line in enumerate(narrative_lines) if line in lines]
+    first = indexes[0] if indexes else len(narrative_lines)
+    rest = [line for line in narrative_lines[first:] if line not in lines]
+    return "\n".join([*narrative_lines[:first], replacement, *rest])
 
 
 def _added_up(summaries: Sequence[str]) -> str:
     joined = ""
-    for one in dict.fromkeys(summaries):
-        if one and one not in joined and len(joined) + len(one) < SUMMARY:
-            joined = unit_rule_text.join_sentences([joined, one])
+    for summary in dict.fromkeys(summaries):
+        if summary and summary not in joined and len(joined) + len(summary) < SUMMARY:
+            joined = unit_rule_text.join_sentences([joined, summary])
     return joined
 
 

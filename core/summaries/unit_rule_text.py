@@ -76,12 +76,14 @@ def is_told(message: Message) -> bool:
 def rule_text(messages: Sequence[Message], lines: Sequence[RuleLine]) -> UnitText:
     """Summarize messages of `screen_messages`, rendered as `lines`."""
     names = speakers(messages)
-    words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
+    keywords = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
     lines = lines or [
         RuleLine(m.id, m.position, _with_speaker(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]
     ]
-    narrative = narrative_of(_select_lines(lines, words))
-    return UnitText(_subject(words, messages), _summary(lines, words), narrative, names, words, _facts(messages))
+    narrative = narrative_of(_select_lines(lines, keywords))
+    return UnitText(
+        _subject(keywords, messages), _summary(lines, keywords), narrative, names, keywords, _facts(messages)
+    )
 
 
 def speakers(messages: Sequence[Message]) -> list[str]:
@@ -101,8 +103,8 @@ def screen_messages(messages: Sequence[Message]) -> Iterator[Message]:
 def join_sentences(several: Sequence[str]) -> str:
     """Join sentences; between Chinese ones there is no space."""
     joined = ""
-    for one in several:
-        joined += one if not joined or joined[-1] in _FULL else f" {one}"
+    for sentence in several:
+        joined += sentence if not joined or joined[-1] in _FULL else f" {sentence}"
     return joined
 
 
@@ -111,10 +113,12 @@ def narrative_of(line_texts: Sequence[str]) -> str:
     return "\n".join(line for line in line_texts if line)
 
 
-def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
-    if not words:
+def _subject(keywords: Sequence[str], messages: Sequence[Message]) -> str:
+    if not keywords:
         return grounding.clip(messages[0].content, SENTENCE // 4) if messages else ""
-    return ("、" if all(sentences.is_chinese(word) for word in words[:SUBJECT]) else ", ").join(words[:SUBJECT])
+    return ("、" if all(sentences.is_chinese(keyword) for keyword in keywords[:SUBJECT]) else ", ").join(
+        keywords[:SUBJECT]
+    )
 
 
 def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
@@ -123,13 +127,13 @@ def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
         split = sentences.split(message.content[:READ]) if speaker else []
-        questions = [one for one in split if _ASKS.search(one)]
-        statements = [one for one in split if one not in questions]
+        questions = [sentence for sentence in split if _ASKS.search(sentence)]
+        statements = [sentence for sentence in split if sentence not in questions]
         stated = list(_statements_of(statements, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
         if speaker and stated:
-            words = _said_by(speaker, join_sentences(stated))
-            words = join_sentences([words, *(_with_speaker(one, speaker) for one in questions[-1:])])
-            yield RuleLine(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
+            text = _said_by(speaker, join_sentences(stated))
+            text = join_sentences([text, *(_with_speaker(question, speaker) for question in questions[-1:])])
+            yield RuleLine(message.id, message.position, text, [_said_by(speaker, statement) for statement in stated])
         elif topics.topics([message.content], []):
             yield RuleLine(message.id, message.position, _with_speaker(message.content, speaker))
 
@@ -166,11 +170,11 @@ def _with_speaker(content: str, speaker: str | None) -> str:
     return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{excerpt}”"
 
 
-def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
+def _summary(lines: Sequence[RuleLine], keywords: Sequence[str]) -> str:
     """Return the sentences that together cover most of the conversation, in order."""
-    statements = [one for line in lines for one in line.stated] or [line.text for line in lines]
-    subject_stems = set(_stems(words))
-    says = [subject_stems & set(_stems([one])) for one in statements]
+    statements = [statement for line in lines for statement in line.stated] or [line.text for line in lines]
+    subject_stems = set(_stems(keywords))
+    says = [subject_stems & set(_stems([statement])) for statement in statements]
     chosen: list[int] = []
     missing = subject_stems
     for _ in range(SUMMARY):
@@ -194,11 +198,11 @@ def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
     return join_sentences([grounding.clip(statements[index], SENTENCE) for index in sorted(chosen)])
 
 
-def _select_lines(lines: Sequence[RuleLine], words: Sequence[str]) -> list[str]:
+def _select_lines(lines: Sequence[RuleLine], keywords: Sequence[str]) -> list[str]:
     """Select the lines that fit: those with the most about the subject, in order."""
-    subject_stems = set(_stems(words))
+    subject_stems = set(_stems(keywords))
     ranked = sorted(
-        lines, key=lambda one: (-len(subject_stems & set(_stems([one.text]))), not one.stated, one.position)
+        lines, key=lambda line: (-len(subject_stems & set(_stems([line.text]))), not line.stated, line.position)
     )
     kept_ids: set[str] = set()
     room = NARRATIVE
@@ -209,27 +213,31 @@ def _select_lines(lines: Sequence[RuleLine], words: Sequence[str]) -> list[str]:
     return [line.text for line in lines if line.message_id in kept_ids]
 
 
-def _stems(words: Sequence[str]) -> list[str]:
-    return [stem for word in words for stem in terms(word)]
+def _stems(texts: Sequence[str]) -> list[str]:
+    return [stem for text in texts for stem in terms(text)]
 
 
 def _facts(messages: Sequence[Message]) -> list[Json]:
     """Return events, facts and plans, each with its time: when it is, else when it was said."""
     by_id = {m.id: m for m in messages}
-    found: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
+    dated_texts: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
     for candidate in rule_extractor.statements_of_rules(messages):
-        found[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
+        dated_texts[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
     for message_id, texts in actions.actions_of(messages).items():
-        known_texts = [text for _, text in found[message_id]]
-        more = [one for one in texts if not any(one.rstrip(".。") in text for text in known_texts)]
-        found[message_id] += [(_when(one, by_id[message_id].occurred_at), one) for one in more]
-    facts = [_fact(moment, text, by_id[one]) for one, several in found.items() for moment, text in several]
+        known_texts = [text for _, text in dated_texts[message_id]]
+        more = [action for action in texts if not any(action.rstrip(".。") in text for text in known_texts)]
+        dated_texts[message_id] += [(_when(action, by_id[message_id].occurred_at), action) for action in more]
+    facts = [
+        _fact(moment, text, by_id[message_id])
+        for message_id, several in dated_texts.items()
+        for moment, text in several
+    ]
     return facts[:FACTS]
 
 
 def _when(text: str, said_at: datetime) -> datetime:
-    found = dates.find(text, said_at, chinese=sentences.is_chinese(text))
-    return found[0].when if found else said_at
+    mentions = dates.find(text, said_at, chinese=sentences.is_chinese(text))
+    return mentions[0].when if mentions else said_at
 
 
 def _fact(moment: datetime, text: str, message: Message) -> Json:

@@ -93,17 +93,21 @@ class SessionSlice:
 
 @dataclass(frozen=True, slots=True)
 class UnitDraft:
-    """A unit to be written, an existing one or a new one. `vector`: of `told`, if it was made."""
+    """A unit to be written, an existing one or a new one. `vector`: of `search_text`, if it was made."""
 
     piece: AudienceSlice
     text: UnitText
     vector: Vector | None = None
 
     @property
-    def told(self) -> str:
+    def search_text(self) -> str:
         """The text by which it is found; empty where nobody said anything."""
-        told = self.text
-        return unit_entries.text(told.subject, told.summary, told.facts, told.narrative) if told.summary else ""
+        unit_text = self.text
+        return (
+            unit_entries.text(unit_text.subject, unit_text.summary, unit_text.facts, unit_text.narrative)
+            if unit_text.summary
+            else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,7 @@ class PendingUnits:
                     raise Conflict("Another worker has divided this session in the meantime.")
         if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
             raise Conflict("Another worker has divided this session in the meantime.")
-        unit_entries.put(tx, self.tenant_id, [_entry(draft, values) for draft, values in drafts if draft.told])
+        unit_entries.put(tx, self.tenant_id, [_entry(draft, values) for draft, values in drafts if draft.search_text])
         if self.embedded:
             rows, vectors = zip(*self.embedded, strict=True)
             search_index.offer_vectors(tx, rows, np.stack(vectors))
@@ -158,10 +162,10 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequenc
     last = {_audience(row): _unit(row) for row in tx.execute(_LAST, {"session": session_id})} if fresh else {}
     parameters = {
         "session": session_id,
-        "ids": sorted({one for slice_ in extracted_units for one in slice_.message_ids}),
+        "ids": sorted({message_id for slice_ in extracted_units for message_id in slice_.message_ids}),
     }
     closed = {row.id: row for row in tx.execute(_CITED, parameters)} if extracted_units else {}
-    within = _within(tx, [*(last[one].id for one in fresh if one in last), *closed])
+    within = _within(tx, [*(last[audience].id for audience in fresh if audience in last), *closed])
     pieces = []
     for audience, messages in fresh.items():
         opened = last.get(audience)
@@ -221,9 +225,12 @@ def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
     return _unit(row)
 
 
-def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
+def forget_messages(tx: Tx, message_keys: Sequence[tuple[str, str]]) -> int:
     """Reword, by rules, the units of these messages (session and id), blank or labelled by now; return how many."""
-    values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
+    values = {
+        "sessions": [session for session, _ in message_keys],
+        "messages": [message for _, message in message_keys],
+    }
     covering = [(row.tenant_id, _unit(row)) for row in tx.execute(_COVERING, values)]
     within = _within(tx, [unit.id for _, unit in covering])
     for tenant_id, unit in covering:
@@ -234,18 +241,18 @@ def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
         draft = UnitDraft(piece, unit_llm_text.unit_text(piece.messages))
         values = _values(draft)
         tx.execute(_GROW, values | {"was": unit.updated_at, "facts": recordset(draft.text.facts)})
-        if draft.told:
+        if draft.search_text:
             unit_entries.put(tx, tenant_id, [_entry(draft, values)])
     return len(covering)
 
 
 def _within(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Message]]:
     """Read the messages of units."""
-    found: defaultdict[UUID, list[Message]] = defaultdict(list)
+    messages_by_unit: defaultdict[UUID, list[Message]] = defaultdict(list)
     rows = tx.execute(_WITHIN, {"ids": list(ids)}).all() if ids else ()
     for row, message in zip(rows, speaker_clocks.of_messages(tx, list(map(sessions.message_of, rows))), strict=True):
-        found[row.unit_id].append(message)
-    return found
+        messages_by_unit[row.unit_id].append(message)
+    return messages_by_unit
 
 
 def _audience(row: Any) -> Audience:
@@ -253,7 +260,7 @@ def _audience(row: Any) -> Audience:
 
 
 def _unit(row: Any) -> Unit:
-    return Unit(**{one.name: getattr(row, one.name) for one in fields(Unit)})
+    return Unit(**{field.name: getattr(row, field.name) for field in fields(Unit)})
 
 
 def _messages_to_embed(session_slice: SessionSlice) -> list[Unembedded]:
@@ -266,27 +273,30 @@ def _messages_to_embed(session_slice: SessionSlice) -> list[Unembedded]:
     ]
 
 
-def _cut(piece: AudienceSlice, known: Mapping[str, Vector], dimension: int, gap: timedelta) -> list[AudienceSlice]:
+def _cut(
+    piece: AudienceSlice, vector_by_id: Mapping[str, Vector], dimension: int, gap: timedelta
+) -> list[AudienceSlice]:
     """Cut a piece; the unit that holds its beginning keeps the first slice."""
     opened = Boundary(piece.existing.boundary) if piece.existing else Boundary.START
     if piece.whole:
         return [replace(piece, boundary=opened)]
     tellable = [unit_rule_text.is_told(m) for m in piece.messages]
     vectors = np.zeros((len(tellable), dimension), dtype=np.float32)
-    for place, message in enumerate(piece.messages):
-        if tellable[place]:
-            vectors[place] = known[message.id]
+    for index, message in enumerate(piece.messages):
+        if tellable[index]:
+            vectors[index] = vector_by_id[message.id]
     turns = [
-        segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, tellable, strict=True)
+        segmentation.turn(m.content, m.occurred_at, spoken=spoken)
+        for m, spoken in zip(piece.messages, tellable, strict=True)
     ]
     return [
         AudienceSlice(
             piece.audience,
-            piece.messages[one.start : one.stop],
-            None if one.start else piece.existing,
-            boundary=one.boundary,
+            piece.messages[slice_.start : slice_.stop],
+            None if slice_.start else piece.existing,
+            boundary=slice_.boundary,
         )
-        for one in segmentation.cut(turns, vectors, gap, opened)
+        for slice_ in segmentation.cut(turns, vectors, gap, opened)
     ]
 
 
@@ -294,14 +304,16 @@ def _assign_slices(
     units: Sequence[AudienceSlice], extracted_units: Sequence[ExtractedUnit]
 ) -> Mapping[int, list[ExtractedUnit]]:
     """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
-    places = {m.id: index for index, unit in enumerate(units) for m in unit.messages}
-    found: defaultdict[int, list[ExtractedUnit]] = defaultdict(list)
-    for one in extracted_units:
-        shared = Counter(places[message_id] for message_id in one.message_ids if message_id in places)
+    unit_indexes = {m.id: index for index, unit in enumerate(units) for m in unit.messages}
+    assigned: defaultdict[int, list[ExtractedUnit]] = defaultdict(list)
+    for extracted in extracted_units:
+        shared = Counter(unit_indexes[message_id] for message_id in extracted.message_ids if message_id in unit_indexes)
         if len({units[index].audience for index in shared}) == 1:
             most = max(shared, key=lambda index: (shared[index], -index))
-            found[most].append(replace(one, message_ids=[m for m in one.message_ids if places.get(m) == most]))
-    return found
+            assigned[most].append(
+                replace(extracted, message_ids=[m for m in extracted.message_ids if unit_indexes.get(m) == most])
+            )
+    return assigned
 
 
 def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
@@ -309,15 +321,15 @@ def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
     existing = unit.existing
     if existing is None or existing.prompt is None or existing.to_position > unit.messages[-1].position:
         return None
-    before = UnitText(**{one.name: getattr(existing, one.name) for one in fields(UnitText)})
+    before = UnitText(**{field.name: getattr(existing, field.name) for field in fields(UnitText)})
     return EarlierModelText(before, existing.to_position)
 
 
 def _embedded(drafts: Sequence[UnitDraft], embedder: Embedder) -> list[UnitDraft]:
     """Return the drafts with their vectors, where somebody said something."""
-    texts = list(dict.fromkeys(draft.told for draft in drafts if draft.told))
+    texts = list(dict.fromkeys(draft.search_text for draft in drafts if draft.search_text))
     vectors = dict(zip(texts, embed_sound(embedder, texts), strict=True)) if texts else {}
-    return [replace(draft, vector=vectors.get(draft.told)) for draft in drafts]
+    return [replace(draft, vector=vectors.get(draft.search_text)) for draft in drafts]
 
 
 def _entry(draft: UnitDraft, values: Mapping[str, Any]) -> UnitEntry:
@@ -329,7 +341,7 @@ def _entry(draft: UnitDraft, values: Mapping[str, Any]) -> UnitEntry:
         first.user_id if first.group_id is None else None,
         first.group_id,
         values["started_at"],
-        draft.told,
+        draft.search_text,
         draft.vector,
     )
 
@@ -345,7 +357,7 @@ def _values(draft: UnitDraft) -> dict[str, Any]:
         "boundary": piece.boundary.value,
         "started_at": min(m.occurred_at for m in piece.messages),
         "ended_at": max(m.occurred_at for m in piece.messages),
-        **{one.name: getattr(unit_text, one.name) for one in fields(UnitText)},
+        **{field.name: getattr(unit_text, field.name) for field in fields(UnitText)},
     }
 
 

@@ -27,7 +27,7 @@ def memory(
     """A memory that stands, at its first version unless told otherwise."""
     shown = {name: fields.pop(name) for name in ("importance", "tags", "pinned", "disputed") if name in fields}
     said = ShownMemory(content, **shown)  # type: ignore[arg-type]
-    return Memory(uid(n), **{"version": 1, **fields}, shown=said, place=FilePlace(category, topic))  # type: ignore[arg-type]
+    return Memory(uid(n), **{"version": 1, **fields}, displayed=said, group=FilePlace(category, topic))  # type: ignore[arg-type]
 
 
 def by_id(*memories: Memory) -> dict[UUID, Memory]:

@@ -37,14 +37,14 @@ def bare(text: str) -> list[str]:
 
 
 def line(one: Memory) -> str:
-    return f"- {one.shown.content} <!-- id:{one.id} -->"
+    return f"- {one.displayed.content} <!-- id:{one.id} -->"
 
 
 @given(MEMORIES, MEMORIES)
 def test_every_standing_memory_has_one_line_below_its_headings(before: list[Memory], after: list[Memory]) -> None:
     files = again(texts(*before), *after)
-    found = [(one.id, one.place) for document in parsed(files).values() for _, one in document.lines()]
-    assert sorted(found, key=str) == sorted([(one.id, one.place) for one in after], key=str)
+    found = [(one.id, one.group) for document in parsed(files).values() for _, one in document.lines()]
+    assert sorted(found, key=str) == sorted([(one.id, one.group) for one in after], key=str)
 
 
 @given(MEMORIES)
@@ -95,7 +95,7 @@ def test_an_empty_heading_of_a_person_stays_and_takes_lines_up() -> None:
 
 def test_a_line_says_what_its_memory_says_and_stays_where_it_is() -> None:
     text = texts(CAT, memory(2, "Ada has a dog."))["memory.md"]
-    two = replace(CAT, shown=replace(CAT.shown, content="Ada has two cats.", pinned=True))
+    two = replace(CAT, displayed=replace(CAT.displayed, content="Ada has two cats.", pinned=True))
     found = bare(again({"memory.md": text}, two, memory(2, "Ada has a dog."))["memory.md"])
     assert found[1] == f"- 📌 Ada has two cats. <!-- id:{CAT.id} -->"
 
@@ -107,7 +107,7 @@ def test_a_line_is_left_as_it_was_written_where_it_says_the_same() -> None:
 
 def test_a_memory_that_has_changed_its_category_goes_to_its_group_even_in_the_other_file() -> None:
     files = texts(CAT, TEA)
-    rule = replace(CAT, place=replace(CAT.place, category=Category.INSTRUCTION))
+    rule = replace(CAT, group=replace(CAT.group, category=Category.INSTRUCTION))
     found = again(files, rule, TEA)
     assert bare(found["memory.md"]) == ["## Preferences", line(TEA)]
     assert bare(found["learnings.md"]) == ["## Instructions", line(CAT)]

@@ -40,7 +40,7 @@ def summary(found: Findings) -> dict[str, object]:
         "edited": {one.memory.id.int: set(one.fields) for one in found.edited},
         "removed": [one.id.int for one, _ in found.removed],
         "restored": [one.id.int for one, _ in found.restored],
-        "new": [item.line.shown.content for item in found.new],
+        "new": [item.line.displayed.content for item in found.new],
         "clashes": [(clash.memory.id.int, clash.kept) for clash in found.clashes],
     }
     return {name: value for name, value in said.items() if value}
@@ -48,7 +48,7 @@ def summary(found: Findings) -> dict[str, object]:
 
 def changed(one: Memory, **shown: object) -> Memory:
     """The memory as the database has changed it."""
-    return replace(one, version=one.version + 1, shown=replace(one.shown, **shown))  # type: ignore[arg-type]
+    return replace(one, version=one.version + 1, displayed=replace(one.displayed, **shown))  # type: ignore[arg-type]
 
 
 def put_away(one: Memory, status: str) -> Memory:
@@ -194,5 +194,5 @@ def test_a_memory_of_another_topic_is_not_moved_by_an_edit_of_its_words() -> Non
     work = memory(1, "Ada has a cat.", topic=Topic.WORK)
     files = texts(work)
     now = {"memory.md": files["memory.md"].replace("a cat", "two cats")}
-    elsewhere = replace(work, version=2, place=replace(work.place, topic=Topic.HEALTH))
+    elsewhere = replace(work, version=2, group=replace(work.group, topic=Topic.HEALTH))
     assert summary(compare(parsed(files), parsed(now), by_id(elsewhere), {})) == {"edited": {1: {"content"}}}

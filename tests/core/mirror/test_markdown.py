@@ -31,7 +31,7 @@ def below(*rows: str) -> list[MemoryLine]:
 @given(SHOWN)
 def test_what_is_written_is_read_back_whatever_it_says(shown: ShownMemory) -> None:
     (line,) = lines(FRONT + "## Facts\n\n" + markdown.memory_line(shown, uid(7)))
-    assert (line.shown, line.id, line.place) == (shown, uid(7), FilePlace(Category.FACT, Topic.OTHER))
+    assert (line.displayed, line.id, line.group) == (shown, uid(7), FilePlace(Category.FACT, Topic.OTHER))
 
 
 @given(st.lists(st.one_of(ANY, NASTY)).map("\n".join))
@@ -46,8 +46,8 @@ def test_any_text_below_the_front_matter_is_kept_byte_by_byte(text: str) -> None
 def test_a_whole_file_is_read_back(all_shown: list[ShownMemory]) -> None:
     memories = [memory(n, one.content) for n, one in enumerate(all_shown, 1)]
     files = texts(*memories)
-    found = {line.id: line.shown.content for _, line in parsed(files)["memory.md"].lines()}
-    assert found == {one.id: one.shown.content for one in memories}
+    found = {line.id: line.displayed.content for _, line in parsed(files)["memory.md"].lines()}
+    assert found == {one.id: one.displayed.content for one in memories}
 
 
 def test_a_file_looks_as_people_expect() -> None:
@@ -79,7 +79,7 @@ def test_a_file_looks_as_people_expect() -> None:
 )
 def test_a_list_item_that_a_person_writes_is_a_statement(row: str, content: str) -> None:
     (line,) = below(row)
-    assert (line.shown.content, line.id, line.own) == (content, None, False)
+    assert (line.displayed.content, line.id, line.own) == (content, None, False)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_memory_is_one_wherever_its_line_stands() -> None:
 
 def test_a_fence_that_nobody_closes_swallows_nothing() -> None:
     found = lines(FRONT + "## Facts\n- one\n```\n## Plans\n- two\n")
-    assert [line.place.category for line in found] == [Category.FACT, Category.PLAN]
+    assert [line.group.category for line in found] == [Category.FACT, Category.PLAN]
 
 
 def test_lines_of_a_section_of_ones_own_are_notes_until_a_memory_stands_among_them() -> None:
@@ -115,7 +115,7 @@ def test_lines_of_a_section_of_ones_own_are_notes_until_a_memory_stands_among_th
     assert [line.own for line in notes] == [True]
     mixed = lines(FRONT + f"## About me\n\n- buy milk\n- cat <!-- id:{uid(1)} -->\n")
     assert [line.own for line in mixed] == [False, False]
-    assert [line.place for line in mixed] == [FilePlace(), FilePlace()]
+    assert [line.group for line in mixed] == [FilePlace(), FilePlace()]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_lines_of_a_section_of_ones_own_are_notes_until_a_memory_stands_among_th
     ],
 )
 def test_headings_say_what_stands_below_them(heading: str, place: FilePlace) -> None:
-    assert [line.place for line in lines(f"{FRONT}{heading}\n- x\n")] == [place]
+    assert [line.group for line in lines(f"{FRONT}{heading}\n- x\n")] == [place]
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_headings_say_what_stands_below_them(heading: str, place: FilePlace) -> 
     ],
 )
 def test_attributes_stand_at_the_end_of_a_line(said: str, shown: ShownMemory) -> None:
-    assert [line.shown for line in below(f"- {said}")] == [shown]
+    assert [line.displayed for line in below(f"- {said}")] == [shown]
 
 
 def test_an_id_that_is_none_makes_a_new_line() -> None:
-    assert [(line.id, line.shown.content) for line in below("- cat <!-- id:12 -->")] == [(None, "cat")]
+    assert [(line.id, line.displayed.content) for line in below("- cat <!-- id:12 -->")] == [(None, "cat")]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -164,7 +164,7 @@ def test_line_ends_and_byte_order_marks_stay(newline: str, bom: str) -> None:
     document = parse(text)
     assert render(document) == text
     assert document.newline == newline
-    assert [line.shown.content for _, line in document.lines()] == ["cat"]
+    assert [line.displayed.content for _, line in document.lines()] == ["cat"]
 
 
 @pytest.mark.parametrize(
@@ -189,5 +189,5 @@ def test_a_note_says_why_a_line_was_not_kept_and_goes_with_it() -> None:
     noted = markdown.with_note(line, "Not worth keeping --> really.")
     assert noted.raw == "- blah <!-- not kept: Not worth keeping —› really. -->\n"
     (again,) = below(noted.raw.rstrip())
-    assert (again.shown.content, again.note) == ("blah", "Not worth keeping —› really.")
+    assert (again.displayed.content, again.note) == ("blah", "Not worth keeping —› really.")
     assert markdown.with_id(again, uid(2)).raw == f"- blah <!-- id:{uid(2)} -->\n"

@@ -16,7 +16,7 @@ def test_two_themes_of_the_same_statements_are_one() -> None:
 
 def test_a_theme_that_is_known_keeps_its_place() -> None:
     both = each(["Ada went camping in the forest."] * 5)
-    (one,) = recurrence.recurrences(both, "Ada", known={"forest"})
+    (one,) = recurrence.recurrences(both, "Ada", known_themes={"forest"})
     assert one.theme == "forest"
 
 

@@ -337,7 +337,7 @@ def test_a_message_that_is_indexed_with_its_vector_is_not_embedded_again(app: Da
         search_index.put_vectors(tx, rows, HashEmbedder().embed([row.text for row in rows]))
     embedder = Recording()
     draft = cut(app, embedder)
-    assert embedder.texts == [one.told for one in draft.drafts]
+    assert embedder.texts == [one.search_text for one in draft.drafts]
     assert write(app, draft)["units"] == len(draft.drafts) == 1
 
 
