@@ -56,7 +56,7 @@ class Cover:
 
 @cache
 def _inverses(factors: tuple[int, ...], modulus: int) -> tuple[int, ...]:
-    return tuple(pow(one, -1, modulus) for one in factors)
+    return tuple(pow(factor, -1, modulus) for factor in factors)
 
 
 LONG: Final = Cover.made(8)
@@ -64,6 +64,6 @@ SHORT: Final = Cover.made(4)
 """Covers with the secrets of this process, and of those forked from it."""
 
 
-def number(*said: str, cover: Cover = LONG) -> int:
+def number(*parts: str, cover: Cover = LONG) -> int:
     """Return a digest of texts, covered."""
-    return cover.one(int.from_bytes(blake2b(repr(said).encode(), digest_size=cover.size).digest()))
+    return cover.one(int.from_bytes(blake2b(repr(parts).encode(), digest_size=cover.size).digest()))

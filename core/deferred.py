@@ -7,13 +7,13 @@ from importlib import import_module
 from typing import Any
 
 
-def load(place: str) -> Any:
+def load(reference: str) -> Any:
     """Import the object named by `module:name`."""
-    module, _, name = place.partition(":")
+    module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 
 
-def load_entry(place: str) -> Any:
+def load_entry(reference: str) -> Any:
     """Import the object that a process has been started for.
 
     Modules leave next to nothing to collect, and live as long as the process: the garbage collector neither runs while
@@ -22,7 +22,7 @@ def load_entry(place: str) -> Any:
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return load(place)
+        return load(reference)
     finally:
         gc.freeze()
         if enabled:

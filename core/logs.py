@@ -60,8 +60,8 @@ def counts(result: Mapping[str, object]) -> Json:
 def fault(error: BaseException) -> Json:
     """Return what may be logged of an exception in one line: its class and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = {"at": f"{frames[-1].filename}:{frames[-1].lineno}"} if frames else {}
-    return {"error": _kind(error), **place}
+    location = {"at": f"{frames[-1].filename}:{frames[-1].lineno}"} if frames else {}
+    return {"error": _kind(error), **location}
 
 
 def _kind(error: BaseException) -> str:
@@ -86,8 +86,8 @@ def _chain(error: BaseException | None) -> Iterator[str]:
         seen.add(id(error))
         chain.append(error)
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    for one in reversed(chain):
-        yield "".join(traceback.format_tb(one.__traceback__)) + _kind(one)
+    for exception in reversed(chain):
+        yield "".join(traceback.format_tb(exception.__traceback__)) + _kind(exception)
 
 
 def _renderer(form: Literal["json", "text"]) -> structlog.typing.Processor:

@@ -30,9 +30,9 @@ _SECRET: Final = secrets.token_bytes(32)
 """Key of this process: without it a digest proves nothing, not even about a guessed text."""
 
 
-def digest(*said: object, size: int = 16) -> bytes:
+def digest(*parts: object, size: int = 16) -> bytes:
     """Return `size` bytes that identify texts, bytes, numbers and None within this process."""
-    return blake2b(repr(said).encode(), digest_size=size, key=_SECRET).digest()
+    return blake2b(repr(parts).encode(), digest_size=size, key=_SECRET).digest()
 
 
 class DigestCache(Generic[V]):
@@ -56,11 +56,11 @@ class DigestCache(Generic[V]):
     def get(self, key: bytes, default: D) -> V | D:
         """Return the value under a digest, or `default`."""
         with self._lock:
-            found = self._values.pop(key, None)
-            if found is None:
+            entry = self._values.pop(key, None)
+            if entry is None:
                 return default
-            self._values[key] = (time.monotonic(), found[1])
-            return found[1]
+            self._values[key] = (time.monotonic(), entry[1])
+            return entry[1]
 
     def put(self, key: bytes, value: V, least: int = 0) -> None:
         """Store a value and evict the least recently used ones, but keep `least` in any case."""
@@ -91,12 +91,12 @@ class MemoizedFunction(Generic[P, V]):
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> V:
         key = digest(given, named)
-        found: Any = self.kept.get(key, _NOTHING)
-        if found is _NOTHING:
+        value: Any = self.kept.get(key, _NOTHING)
+        if value is _NOTHING:
             # Concurrent threads may compute it twice; none waits for another.
-            found = self.work(*given, **named)
-            self.kept.put(key, found)
-        return found  # type: ignore[no-any-return]
+            value = self.work(*given, **named)
+            self.kept.put(key, value)
+        return value  # type: ignore[no-any-return]
 
 
 def memoized(most: int) -> Callable[[Callable[P, V]], MemoizedFunction[P, V]]:
@@ -116,8 +116,8 @@ def all_caches() -> list[DigestCache[Any]]:
 
 def sweep() -> None:
     """Evict values that were not used lately from all caches."""
-    for one in all_caches():
-        one.sweep()
+    for cache in all_caches():
+        cache.sweep()
 
 
 @contextmanager
@@ -140,17 +140,17 @@ def memoized_in_scope(work: Callable[P, V]) -> Callable[P, V]:
     """
 
     @wraps(work)
-    def known(*given: P.args, **named: P.kwargs) -> V:
+    def cached(*given: P.args, **named: P.kwargs) -> V:
         desk = _SCOPE.get()
         if desk is None or named:
             return work(*given, **named)
         key: Hashable = (work, given)
-        found = desk.get(key, _NOTHING)
-        if found is _NOTHING:
-            found = desk[key] = work(*given, **named)
-        return found  # type: ignore[no-any-return]
+        value = desk.get(key, _NOTHING)
+        if value is _NOTHING:
+            value = desk[key] = work(*given, **named)
+        return value  # type: ignore[no-any-return]
 
-    return known
+    return cached
 
 
 _NOTHING: Final = object()

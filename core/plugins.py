@@ -43,10 +43,10 @@ def load(group: str, name: str) -> Any:
     if name in OWN[group] and claims:
         raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, a name reserved by Imprint. Remove it.")
     if not claims:
-        known = ", ".join(sorted(OWN[group] | _claims(group).keys()))
+        available = ", ".join(sorted(OWN[group] | _claims(group).keys()))
         near = difflib.get_close_matches(name, OWN[group] | _claims(group).keys(), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise Misconfigured(f"No package here brings {what} {name!r}. There are: {known}.{hint}")
+        raise Misconfigured(f"No package here brings {what} {name!r}. There are: {available}.{hint}")
     if len(claims) > 1:
         raise Misconfigured(f"{_packages(claims)} both bring {what} {name!r}. Remove all but one of them.")
     try:
@@ -58,10 +58,10 @@ def load(group: str, name: str) -> Any:
 
 def _claims(group: str) -> dict[str, list[EntryPoint]]:
     """Return claims by name. A package found twice on the path counts once."""
-    found: dict[str, dict[tuple[str, str], EntryPoint]] = {}
+    claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for point in _installed(group, tuple(sys.path)):
-        found.setdefault(point.name, {}).setdefault((_package(point), point.value), point)
-    return {name: list(points.values()) for name, points in found.items()}
+        claims.setdefault(point.name, {}).setdefault((_package(point), point.value), point)
+    return {name: list(points.values()) for name, points in claims.items()}
 
 
 @lru_cache(maxsize=16)

@@ -62,12 +62,12 @@ _SYNONYMS: Final = {
 }
 
 
-def unknown(what: str, name: str, known: Sequence[str]) -> str:
+def unknown(what: str, name: str, known_names: Sequence[str]) -> str:
     """Return the detail for an unknown name: the nearest known one, else all of them."""
     synonym = _SYNONYMS.get(name.lower().replace(" ", "_"))
-    near = [synonym] if synonym in known else difflib.get_close_matches(name.lower(), known, 1, 0.6)
+    near = [synonym] if synonym in known_names else difflib.get_close_matches(name.lower(), known_names, 1, 0.6)
     guess = f"did you mean `{near[0]}`? " if near else ""
-    return f"unknown {what} `{name[:100]}`; {guess}Known are: {', '.join(known)}"
+    return f"unknown {what} `{name[:100]}`; {guess}Known are: {', '.join(known_names)}"
 
 
 def size_problems(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
@@ -121,26 +121,26 @@ def escape_step(step: object) -> str:
 
 def translate(error: ValidationError, document: object, fields: Mapping[str, Sequence[str]]) -> list[Problem]:
     """Translate the errors of pydantic to problems; `fields`: the known fields of each part."""
-    listed = [_problem(found, document, fields) for found in error.errors(include_url=False)]
+    listed = [_problem(details, document, fields) for details in error.errors(include_url=False)]
     return list(dict.fromkeys(listed))[:MAX_LISTED]
 
 
-def _problem(found: ErrorDetails, document: object, fields: Mapping[str, Sequence[str]]) -> Problem:
-    context = found.get("ctx", {})
-    pointer = _pointer(found["loc"], document)
-    if found["type"].startswith("union_tag"):
+def _problem(details: ErrorDetails, document: object, fields: Mapping[str, Sequence[str]]) -> Problem:
+    context = details.get("ctx", {})
+    pointer = _pointer(details["loc"], document)
+    if details["type"].startswith("union_tag"):
         pointer += "/action_type"
     if context.get("at"):
         pointer += "/" + str(context["at"]).lstrip("/")
-    return Problem(pointer, _detail(found, context, fields))
+    return Problem(pointer, _detail(details, context, fields))
 
 
 def _pointer(location: tuple[int | str, ...], document: object) -> str:
     """Return the pointer of a location, without the steps that name a branch of the model."""
     pointer, here = "", document
-    for place, step in enumerate(location):
+    for index, step in enumerate(location):
         is_known, below = _below(here, step)
-        if is_known or (place == len(location) - 1 and _may_be_absent(here, step)):
+        if is_known or (index == len(location) - 1 and _may_be_absent(here, step)):
             pointer, here = f"{pointer}/{escape_step(step)}", below
     return pointer
 
@@ -163,20 +163,20 @@ def _is_kind_of(action: object, step: str) -> bool:
     return isinstance(action, Mapping) and action.get("action_type") == step
 
 
-def _detail(found: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
-    kind, location = found["type"], found["loc"]
+def _detail(details: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
+    kind, location = details["type"], details["loc"]
     if kind == "rule":
         return str(context["detail"])
     if kind == "extra_forbidden":
         return unknown("field", str(location[-1]), _siblings(location[:-1], fields))
     if kind == "literal_error":
         what = "operator" if location[-1] == "op" else str(location[-1])
-        return unknown(what, str(found["input"]), _choices(str(context["expected"])))
+        return unknown(what, str(details["input"]), _choices(str(context["expected"])))
     if kind in _NO_OBJECT and location and location[-1] in OBJECTS:
         return f"must be an object such as `{OBJECTS[str(location[-1])]}`"
     if kind == "union_tag_invalid":
         return unknown("action_type", str(context["tag"]), _choices(str(context["expected_tags"])))
-    return _PHRASES.get(kind, "{msg}").format(msg=found["msg"], **context)
+    return _PHRASES.get(kind, "{msg}").format(msg=details["msg"], **context)
 
 
 def _siblings(location: tuple[int | str, ...], fields: Mapping[str, Sequence[str]]) -> Sequence[str]:

@@ -33,19 +33,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--queue", choices=["cpu", "io"], default="io", help="a worker's queue")
     parser.add_argument("--concurrency", type=int, help="a worker's processes")
     parser.add_argument("--idle", type=int, help="a worker's processes that stay without work; default: all")
-    asked = parser.parse_args(argv)
-    names = {"worker": f"worker-{asked.queue}", "together": "workers", "router-and-clock": "router"}
-    name = names.get(asked.process, asked.process)
+    arguments = parser.parse_args(argv)
+    names = {"worker": f"worker-{arguments.queue}", "together": "workers", "router-and-clock": "router"}
+    name = names.get(arguments.process, arguments.process)
     try:
         settings = Settings()
         logs.configure(settings.log_level, settings.log_format, name)
         for sentence in unknown():
             logger.warning("settings.unknown", detail=sentence)
         extractor_setting.require(settings)
-        _listen(settings, forks=asked.process == "worker")
-        run = deferred.load_entry(PROCESSES[asked.process])
-        if asked.process == "worker":
-            run(settings, asked.queue, asked.concurrency, asked.idle)
+        _listen(settings, forks=arguments.process == "worker")
+        run = deferred.load_entry(PROCESSES[arguments.process])
+        if arguments.process == "worker":
+            run(settings, arguments.queue, arguments.concurrency, arguments.idle)
         else:
             run(settings)
     except ImprintError as error:

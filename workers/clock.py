@@ -70,9 +70,11 @@ class Agenda:
     def learn(self, sets: Mapping[str, Ruleset], now: datetime) -> None:
         """Load the rules in force; new and edited ones are due at once."""
         rules = {scheduled.key: scheduled for scheduled in schedules.of_all(sets)}
-        known = {key for key, rule in rules.items() if key in self._rules and self._rules[key].version == rule.version}
-        look_at = {key: moment for key, moment in self._look_at.items() if key in known}
-        self._look_at = look_at | {key: now for key in rules if key not in known}
+        unchanged = {
+            key for key, rule in rules.items() if key in self._rules and self._rules[key].version == rule.version
+        }
+        look_at = {key: moment for key, moment in self._look_at.items() if key in unchanged}
+        self._look_at = look_at | {key: now for key in rules if key not in unchanged}
         self._sets, self._rules = sets, rules
 
     def due(self, now: datetime) -> list[Scheduled]:
@@ -249,8 +251,8 @@ STATUSES: Final = ("pending", "running", "retrying", "dead")
 
 def gauge(database: Database) -> None:
     """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    asked: list[BoundStatement] = [(_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES]
-    ((at, events, lag),), opened, ((oldest,),), ready, serving = database.ask_queues(*asked)
+    queries: list[BoundStatement] = [(_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES]
+    ((at, events, lag),), opened, ((oldest,),), ready, serving = database.ask_queues(*queries)
     statuses = {status: int(dispatches) for status, dispatches in opened}
     tenants, processes = Counter(queue for _, queue, _ in ready), dict(serving)
     gauges = {

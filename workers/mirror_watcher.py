@@ -47,13 +47,13 @@ class MirrorPoll:
     def look(self) -> int:
         """Poll once; return how many saves were announced that no other watch had announced."""
         settled = self._settled()
-        found = defaultdict[str, list[FileEdit]](list)
+        edits = defaultdict[str, list[FileEdit]](list)
         for path in settled:
             tenant_id, edit = _edit_of(Path(path))
             if tenant_id is not None and edit is not None:
-                found[tenant_id].append(edit)
+                edits[tenant_id].append(edit)
         announced = 0
-        for tenant_id, saves in found.items():
+        for tenant_id, saves in edits.items():
             with self._db.tenant(tenant_id) as tx:
                 announced += edit_events.announce(tx, tenant_id, saves)
         for path in settled:
@@ -65,9 +65,9 @@ class MirrorPoll:
         before, self._known = self._known, {}
         settled = []
         for path, stamp in files.stamps(self._root):
-            known = before.get(path)
-            same = known is not None and known.stamp == stamp
-            self._known[path] = known if known is not None and same else _SeenFile(stamp)
+            seen = before.get(path)
+            same = seen is not None and seen.stamp == stamp
+            self._known[path] = seen if seen is not None and same else _SeenFile(stamp)
             if same and not self._known[path].compared:
                 settled.append(path)
         return settled

@@ -98,14 +98,14 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
         log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
 
     def begin(**_: object) -> None:
-        place = f"{queue}@{socket.gethostname()}:{os.getpid()}"
-        beside.append(Heartbeat(app, place, queue, processes, also=[heartbeat.Part(f"worker-{queue}")]))
+        name = f"{queue}@{socket.gethostname()}:{os.getpid()}"
+        beside.append(Heartbeat(app, name, queue, processes, also=[heartbeat.Part(f"worker-{queue}")]))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
 
     def stop(**_: object) -> None:
-        for one in beside:
-            one.close()
+        for part in beside:
+            part.close()
 
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)

@@ -44,7 +44,9 @@ def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:
 
     @app.task(name=relay.TASK, shared=False)  # type: ignore[untyped-decorator]
     def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
-        ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
+        ledger.take_turn(
+            held[0], tenant_id, queue, [UUID(dispatch_id) for dispatch_id in dispatch_ids], partial(relay.send, app)
+        )
 
     def begin(**_: Any) -> None:
         logs.configure(settings.log_level, settings.log_format, "worker")

@@ -132,7 +132,7 @@ def post_job(
         params={name: value for name, value in params.items() if value is not None},
         chosen=chosen,
         request=requests.id_of("") if idempotency_key else None,
-        asked=requests.fingerprint(request.model_dump(mode="json")),
+        fingerprint=requests.fingerprint(request.model_dump(mode="json")),
     )
     return _begin(deps, caller, new, rows, response)
 
@@ -207,7 +207,7 @@ def post_cancel(deps: Deps, caller: Writer, job_id: UUID) -> Json:
 def _begin(deps: Dependencies, caller: Caller, new: NewJob, rows: list[ChosenRow], response: Response) -> Json:
     """Store a job; the same request again gets the job that it began. LimitReached: too much is waiting."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        if (job_of_request := jobs.of_request(tx, caller.tenant_id, new.request, new.asked)) is not None:
+        if (job_of_request := jobs.of_request(tx, caller.tenant_id, new.request, new.fingerprint)) is not None:
             return _json(deps, caller, jobs.get(tx, job_of_request))
         backlog = caller.limits.events_waiting
         if log.backlog(tx, backlog) >= backlog:

@@ -229,7 +229,7 @@ def _begin(
             upto=extent.last_seq,
             more=extent.more,
             request=None if key is None else requests.fingerprint({"replay": key}),
-            asked=requests.fingerprint(request.model_dump(mode="json")),
+            fingerprint=requests.fingerprint(request.model_dump(mode="json")),
         )
         backlog = caller.limits.events_waiting
         if not replays.is_known(tx, new) and log.backlog(tx, backlog) >= backlog:

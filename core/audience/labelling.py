@@ -39,13 +39,13 @@ def label_message(
     return {"labelled": True, "memories": _label_memories(tx, tenant_id, places[0], labels, author)}
 
 
-def _label_memories(tx: Tx, tenant_id: str, place: tuple[str, str], labels: Sequence[str], author: Author) -> int:
+def _label_memories(tx: Tx, tenant_id: str, message: tuple[str, str], labels: Sequence[str], author: Author) -> int:
     """Add labels to the memories that cite a message, and to those derived from them."""
-    rows = tx.execute(_RESTING, {"session": place[0], "message": place[1], "labels": sorted(set(labels))}).all()
+    rows = tx.execute(_RESTING, {"session": message[0], "message": message[1], "labels": sorted(set(labels))}).all()
     edits: defaultdict[Owner, list[Change]] = defaultdict(list)
     for row in rows:
         edits[Owner(row.user_id, row.group_id)].append(_edit(row, labels))
-    for owner in sorted(edits, key=lambda one: (one.user_id or "", one.group_id or "")):
+    for owner in sorted(edits, key=lambda owner: (owner.user_id or "", owner.group_id or "")):
         writer.apply(tx, tenant_id, owner, edits[owner], author)
     return len(rows)
 

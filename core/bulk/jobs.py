@@ -47,7 +47,7 @@ class NewJob:
     """A job to begin. `params`: what else the action takes. `chosen`: what the memories were chosen by, to show it.
 
     `preview`: each row is carried out and taken back. `of`: the preview whose rows it carries out. `request`: digest of
-    the idempotency key; None: the request had none. `asked`: digest of what was asked for.
+    the idempotency key; None: the request had none. `fingerprint`: digest of what was asked for.
     """
 
     action: Action
@@ -55,7 +55,7 @@ class NewJob:
     params: Json
     chosen: Json
     request: str | None
-    asked: str
+    fingerprint: str
     of: UUID | None = None
 
 
@@ -74,10 +74,10 @@ class Standing:
     error: str | None = None
 
 
-def choose(tx: Tx, wanted: MemoryFilter) -> tuple[list[ChosenRow], bool]:
+def choose(tx: Tx, criteria: MemoryFilter) -> tuple[list[ChosenRow], bool]:
     """Return the newest memories that match a filter, with their versions, and whether there are more of them."""
-    found = listing.places(tx, wanted, MOST_ROWS + 1)
-    return [*found[:MOST_ROWS]], len(found) > MOST_ROWS
+    chosen = listing.places(tx, criteria, MOST_ROWS + 1)
+    return [*chosen[:MOST_ROWS]], len(chosen) > MOST_ROWS
 
 
 def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], author: Author, *, limit: int) -> UUID:
@@ -89,7 +89,7 @@ def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], auth
         "tenant": tenant_id,
         "id": job_id,
         "request": new.request,
-        "asked": new.asked,
+        "asked": new.fingerprint,
         "action": new.action,
         "preview": new.preview,
         "of": new.of,
@@ -99,7 +99,10 @@ def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], auth
         "author": json.dumps(author.as_json()),
     }
     tx.execute(_INSERT, values)
-    places = [{"place": place, "id": str(one), "version": version} for place, (one, version) in enumerate(rows, 1)]
+    places = [
+        {"place": position, "id": str(memory_id), "version": version}
+        for position, (memory_id, version) in enumerate(rows, 1)
+    ]
     tx.execute(_INSERT_ROWS, {"tenant": tenant_id, "job": job_id, "rows": recordset(places)})
     payload = {
         "job_id": str(job_id),
@@ -112,19 +115,19 @@ def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], auth
     return job_id
 
 
-def of_request(tx: Tx, tenant_id: str, request: str | None, asked: str) -> UUID | None:
+def of_request(tx: Tx, tenant_id: str, request: str | None, fingerprint: str) -> UUID | None:
     """Return the job that a request has begun; None: it is new, and others with its key wait until this one is stored.
 
     Conflict: the key was used for another request.
     """
     tx.execute(_LOCK, {"tenant": tenant_id})
-    known = tx.execute(_OF_REQUEST, {"request": request}).one_or_none()
-    if known is None:
+    earlier = tx.execute(_OF_REQUEST, {"request": request}).one_or_none()
+    if earlier is None:
         return None
-    if known.asked != asked:
+    if earlier.asked != fingerprint:
         raise Conflict("This Idempotency-Key was used for a different job. Use a new key for a new one.")
-    found: UUID = known.id
-    return found
+    job_id: UUID = earlier.id
+    return job_id
 
 
 def get(tx: Tx, job_id: UUID) -> Standing:
@@ -181,21 +184,21 @@ def cancel(tx: Tx, job_id: UUID) -> Standing:
     return get(tx, job_id)
 
 
-def _standings(tx: Tx, found: Sequence[Any]) -> list[Standing]:
-    ids = {"ids": [row.id for row in found]}
-    outcomes: dict[UUID, dict[str, int]] = {row.id: {} for row in found}
-    for one in tx.execute(_BY_OUTCOME, ids):
-        outcomes[one.job_id][one.outcome] = one.times
-    erasing = {"ids": [row.id for row in found if row.action == "erase"]}
-    along = {one.job_id: one.along for one in tx.execute(_ALONG, erasing)} if erasing["ids"] else {}
+def _standings(tx: Tx, job_rows: Sequence[Any]) -> list[Standing]:
+    ids = {"ids": [row.id for row in job_rows]}
+    outcomes: dict[UUID, dict[str, int]] = {row.id: {} for row in job_rows}
+    for count in tx.execute(_BY_OUTCOME, ids):
+        outcomes[count.job_id][count.outcome] = count.times
+    erasing = {"ids": [row.id for row in job_rows if row.action == "erase"]}
+    along = {count.job_id: count.along for count in tx.execute(_ALONG, erasing)} if erasing["ids"] else {}
     counts: dict[UUID, dict[str, int]] = {}
     if erasing["ids"]:
-        for one in tx.execute(_ERASED_ROWS, erasing):
-            counts.setdefault(one.job_id, {})[one.name] = int(one.times)
-    names = [str(row.id) for row in found]
-    seqs = {one.id: one.seq for one in tx.execute(_EVENTS, {"ids": names, "own": log.SOURCE})}
-    running = [seqs[str(row.id)] for row in found if row.status == "running" and str(row.id) in seqs]
-    errors = {one.seq: one.error for one in tx.execute(_STOPPED, {"seqs": running})} if running else {}
+        for count in tx.execute(_ERASED_ROWS, erasing):
+            counts.setdefault(count.job_id, {})[count.name] = int(count.times)
+    names = [str(row.id) for row in job_rows]
+    seqs = {event.id: event.seq for event in tx.execute(_EVENTS, {"ids": names, "own": log.SOURCE})}
+    running = [seqs[str(row.id)] for row in job_rows if row.status == "running" and str(row.id) in seqs]
+    errors = {stopped.seq: stopped.error for stopped in tx.execute(_STOPPED, {"seqs": running})} if running else {}
     return [
         Standing(
             row,
@@ -205,7 +208,7 @@ def _standings(tx: Tx, found: Sequence[Any]) -> list[Standing]:
             counts.get(row.id, {}),
             errors.get(seqs.get(str(row.id), 0)),
         )
-        for row in found
+        for row in job_rows
     ]
 
 

@@ -135,13 +135,13 @@ class Page:
 
     def _merge(self, tx: Tx, job: Any, by: Author) -> Counter[str]:
         """Merge all rows into the first as one change, or refuse them all."""
-        found = tx.execute(_NEXT, {"job": job.id, "most": PAGE}).all()
+        rows = tx.execute(_NEXT, {"job": job.id, "most": PAGE}).all()
         changes = Counter[str]()
         try:
             with tx.begin_nested():
                 if not isinstance(self.merge, PreparedMerge):
                     raise self.merge or Conflict("The merge was not prepared.")
-                for row in found:
+                for row in rows:
                     by_hand.require_version(memories.get(tx, row.memory_id), row.version)
                 changes.update(manual_merge.write(tx, self.tenant_id, self.merge, by))
                 if job.preview:
@@ -150,9 +150,9 @@ class Page:
             refused = None if isinstance(error, _TakenBack) else _refused(error)
         else:
             refused = None
-        for place, row in enumerate(found):
+        for index, row in enumerate(rows):
             change_id = None if job.preview or refused else self.merge.change_id  # type: ignore[union-attr]
-            done = Result("done", detail=manual_merge.told(place), change_id=change_id)
+            done = Result("done", detail=manual_merge.told(index), change_id=change_id)
             self._store(tx, job, row, refused or done)
         return changes
 
@@ -169,16 +169,16 @@ class Page:
             "counts": json.dumps(dict(result.counts)),
         }
         tx.execute(_STORE, values)
-        others = [one for one in result.erased if one != row.memory_id]
+        others = [memory_id for memory_id in result.erased if memory_id != row.memory_id]
         if others:
-            told = f"{'Goes' if job.preview else 'Went'} with {row.memory_id}."
-            tx.execute(_STORE_WITH, values | {"others": others, "with": row.memory_id, "told": told})
+            detail = f"{'Goes' if job.preview else 'Went'} with {row.memory_id}."
+            tx.execute(_STORE_WITH, values | {"others": others, "with": row.memory_id, "told": detail})
 
     def _end(self, tx: Tx, job: Any, author: Author) -> None:
         tx.execute(_END, {"id": job.id})
         if job.preview:
             return
-        outcomes = {one.outcome: one.times for one in tx.execute(_BY_OUTCOME, {"job": job.id})}
+        outcomes = {count.outcome: count.times for count in tx.execute(_BY_OUTCOME, {"job": job.id})}
         payload = {
             "job_id": str(job.id),
             "action": job.action,

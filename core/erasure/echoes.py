@@ -33,9 +33,9 @@ def erase(tx: Tx, tenant_id: str, user_id: str, shared: Sequence[str], owners: S
     spots: dict[Place, list[Spot]] = {}
     contents: dict[Place, str] = {}
     for reply in tx.execute(_REPLIES, {"user": user_id, "shared": list(shared), "names": names}):
-        place = reply.session_id, reply.id
-        spots[place], contents[place] = list(_echoes(reply.content, names, reply.answered or "")), reply.content
-    pieces = {contents[place][start:end] for place, echoes in spots.items() for start, end in echoes}
+        message = reply.session_id, reply.id
+        spots[message], contents[message] = list(_echoes(reply.content, names, reply.answered or "")), reply.content
+    pieces = {contents[message][start:end] for message, echoes in spots.items() for start, end in echoes}
     counts, _ = passages.erase(tx, tenant_id, spots, contents, sorted(pieces, key=len, reverse=True), owners)
     return counts
 
@@ -47,13 +47,13 @@ def _names(tx: Tx, user_id: str, shared: Sequence[str]) -> list[str]:
     return sorted(name.lower() for name in names if len(name) >= SHORTEST_NAME)
 
 
-def _echoes(said: str, names: Sequence[str], answered: str) -> Iterator[Spot]:
+def _echoes(reply: str, names: Sequence[str], answered: str) -> Iterator[Spot]:
     """Yield the places of the sentences that name the user or repeat a word of what was answered."""
     words = _words(answered)
     called = {term for name in names for term in terms(name)}
     at = 0
-    for sentence in split(said):
-        start = said.find(sentence, at)
+    for sentence in split(reply):
+        start = reply.find(sentence, at)
         if start < 0:
             continue
         at = start + len(sentence)
@@ -62,8 +62,8 @@ def _echoes(said: str, names: Sequence[str], answered: str) -> Iterator[Spot]:
             yield start, at
 
 
-def _words(said: str) -> frozenset[str]:
-    return frozenset(term for term in terms(said) if term not in STOPWORDS and term not in PLAIN)
+def _words(answered: str) -> frozenset[str]:
+    return frozenset(term for term in terms(answered) if term not in STOPWORDS and term not in PLAIN)
 
 
 _SPEAKERS = text("""

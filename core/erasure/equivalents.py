@@ -53,14 +53,14 @@ def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, derived: Collection[UUID]
     """Return the user's other memories that say what these say or have said, without those in `derived`."""
     erased_rows = tx.execute(_SAID, {"ids": list(ids)}).all()
     statements = [
-        one
+        statement
         for row in erased_rows
-        for one in redaction.with_clauses(row.content, row.subject, gathered_list(row.structured))
+        for statement in redaction.with_clauses(row.content, row.subject, gathered_list(row.structured))
     ]
     slots = {
         (row.subject, row.attribute, normal_value(row.value)) for row in erased_rows if row.attribute and row.value
     }
-    patterns = sorted({probe for one in statements if (probe := _probe(one))})
+    patterns = sorted({probe for statement in statements if (probe := _probe(statement))})
     values = {"user": user_id, "ids": [*ids, *derived], "patterns": patterns, "attributes": [slot[1] for slot in slots]}
     whole, partly = [], []
     for row in tx.execute(_CANDIDATES, values):
@@ -72,8 +72,8 @@ def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, derived: Collection[UUID]
         elif left is not None:
             whole.append(row.id)
     evidence = memories.evidence(tx, [row.id for row, _ in partly])
-    found = [PartialMatch(row, left, evidence.get(row.id, [])) for row, left in partly]
-    return Equivalents(statements, frozenset(whole), found)
+    partial_matches = [PartialMatch(row, left, evidence.get(row.id, [])) for row, left in partly]
+    return Equivalents(statements, frozenset(whole), partial_matches)
 
 
 def keep_rest(
@@ -84,11 +84,11 @@ def keep_rest(
     `silenced`: messages (session, id) that have lost their text and can no longer be quoted.
     """
     stored = 0
-    for one in alike.partly:
-        add = Add(_rest(one, alike.statements, silenced), "What is left of a statement of which a part was erased.")
+    for match in alike.partly:
+        add = Add(_rest(match, alike.statements, silenced), "What is left of a statement of which a part was erased.")
         try:
             with tx.begin_nested():
-                writer.apply(tx, tenant_id, Owner(one.row.user_id, one.row.group_id), [add], author)
+                writer.apply(tx, tenant_id, Owner(match.row.user_id, match.row.group_id), [add], author)
         except Conflict:
             continue  # Another memory says this already.
         stored += 1
@@ -106,30 +106,30 @@ def unquote(tx: Tx, statements: Sequence[RedactedStatement], places: Collection[
 
 
 def _rest(
-    one: PartialMatch, statements: Sequence[RedactedStatement], silenced: Collection[tuple[str, str]]
+    match: PartialMatch, statements: Sequence[RedactedStatement], silenced: Collection[tuple[str, str]]
 ) -> Candidate:
-    quotes = ["" if (e.session_id, e.message_id) in silenced else e.quote for e in one.evidence]
+    quotes = ["" if (e.session_id, e.message_id) in silenced else e.quote for e in match.evidence]
     cut = [quote if (left := redaction.without(quote, statements)) is None else left for quote in quotes]
-    evidence = [replace(e, quote=quote) for e, quote in zip(one.evidence, cut, strict=True)]
-    whole = memories.candidate_of(one.row, evidence)
+    evidence = [replace(e, quote=quote) for e, quote in zip(match.evidence, cut, strict=True)]
+    whole = memories.candidate_of(match.row, evidence)
     listed = gathered_list(whole.structured)
-    slotted = whole.value is not None and normal_value(whole.value) in normal_value(one.left)
+    slotted = whole.value is not None and normal_value(whole.value) in normal_value(match.left)
     structured = dict(whole.structured)
     if listed is not None:
-        structured["values"] = [value for value in listed.values if normal_value(value) in normal_value(one.left)]
+        structured["values"] = [value for value in listed.values if normal_value(value) in normal_value(match.left)]
     return replace(
         whole,
-        content=one.left,
+        content=match.left,
         attribute=whole.attribute if slotted else None,
         value=whole.value if slotted else None,
         structured=structured,
     )
 
 
-def _probe(one: RedactedStatement) -> str:
+def _probe(statement: RedactedStatement) -> str:
     """Return a LIKE pattern that matches every text with this statement; an empty string if it contains no word."""
-    subject_words = read(one.subject).spoken
-    spoken = [word for word in read(one.content).spoken if word not in subject_words and read(word).words]
+    subject_words = read(statement.subject).spoken
+    spoken = [word for word in read(statement.content).spoken if word not in subject_words and read(word).words]
     longest = max(spoken, key=len, default="")
     word = longest[:PROBE] if len(longest) > 1 else next(iter(spoken[-1:]), "")
     escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

@@ -39,7 +39,7 @@ class GroupMessages:
     places: Sequence[tuple[str, str, int]]
 
     def values(self) -> Json:
-        sessions, messages = [place[0] for place in self.places], [place[1] for place in self.places]
+        sessions, messages = [key[0] for key in self.places], [key[1] for key in self.places]
         return {
             "alone": self.alone,
             "shared": self.shared,
@@ -60,14 +60,14 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
         tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group")
     )
     spoken: Json = {**name, **places.values()}
-    found = sorted(tx.execute(_OWNERS, spoken).scalars())
-    owners = runner.lock_owners(tx, tenant_id, found)
-    values = _bound_values(tx, group_id, spoken | {"owners": found})
+    owner_ids = sorted(tx.execute(_OWNERS, spoken).scalars())
+    owners = runner.lock_owners(tx, tenant_id, owner_ids)
+    values = _bound_values(tx, group_id, spoken | {"owners": owner_ids})
     ids = _memories(tx, values)
     counts = quotes.erase(tx, tenant_id, tx.execute(_QUOTES, values), owners, author)
     runner.restart_running(tx, but=values["seqs"])
     since = tx.execute(_SINCE, values).scalar_one()
-    of_memories = memory.bound_values(tx, found, [one for owned in ids.values() for one in owned])
+    of_memories = memory.bound_values(tx, owner_ids, [memory_id for owned in ids.values() for memory_id in owned])
     counts += runner.run(tx, tenant_id, ErasurePart.MEMORIES, of_memories)
     counts += runner.run(tx, tenant_id, ErasurePart.GROUP, values)
     if since is not None:  # Of what has no group in its event, such as feedback on one of the memories.
@@ -80,7 +80,12 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     if counts:
         _publish(tx, tenant_id, group_id, ids, author)
     return Erased(
-        "", counts=counts, tombstones=laid, sessions=[*places.alone, *places.shared], group_id=group_id, owners=found
+        "",
+        counts=counts,
+        tombstones=laid,
+        sessions=[*places.alone, *places.shared],
+        group_id=group_id,
+        owners=owner_ids,
     )
 
 
@@ -91,7 +96,7 @@ def naming(group_id: str) -> Json:
 
 def spelt(group_id: str) -> list[str]:
     """Return how JSON may name the group."""
-    return [f'"group_id": {one}' for one in names.in_json(group_id)]
+    return [f'"group_id": {name}' for name in names.in_json(group_id)]
 
 
 def divide_sessions(tx: Tx, group_id: str, session_ids: Sequence[str]) -> GroupMessages:

@@ -58,27 +58,27 @@ def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
     return Lineage(frozenset(equal), frozenset(derived), frozenset(e.part for e in edges), waiting)
 
 
-def _says_the_same(edge: _Edge, found: set[UUID]) -> UUID | None:
+def _says_the_same(edge: _Edge, closure: set[UUID]) -> UUID | None:
     """Return the other end if the two count as one statement: a merge, or a compression with its parts."""
-    if edge.how == ABSORBED and edge.part in found:
+    if edge.how == ABSORBED and edge.part in closure:
         return edge.whole
-    return edge.part if edge.how in {ABSORBED, RETIRED} and edge.whole in found else None
+    return edge.part if edge.how in {ABSORBED, RETIRED} and edge.whole in closure else None
 
 
-def _rests_on(edge: _Edge, found: set[UUID]) -> UUID | None:
-    if edge.part in found:
+def _rests_on(edge: _Edge, closure: set[UUID]) -> UUID | None:
+    if edge.part in closure:
         return edge.whole
-    return edge.part if edge.how == ABSORBED and edge.whole in found else None
+    return edge.part if edge.how == ABSORBED and edge.whole in closure else None
 
 
 def _closure(tx: Tx, begin: Iterable[UUID], step: Callable[[_Edge, set[UUID]], UUID | None]) -> set[UUID]:
-    found = set(begin)
-    fresh = set(found)
+    closure = set(begin)
+    fresh = set(closure)
     while fresh:
-        reached = {one for edge in _edges(tx, fresh) if (one := step(edge, found)) is not None}
-        fresh = reached - found
-        found |= fresh
-    return found
+        reached = {memory_id for edge in _edges(tx, fresh) if (memory_id := step(edge, closure)) is not None}
+        fresh = reached - closure
+        closure |= fresh
+    return closure
 
 
 def _edges(tx: Tx, ids: Iterable[UUID]) -> list[_Edge]:

@@ -26,36 +26,36 @@ def redact(tx: Tx, tenant_id: str, ids: Sequence[UUID], *, since: datetime, also
     such events are cancelled, because they would work on erased content.
     """
     values = {
-        "ids": [str(one) for one in ids],
+        "ids": [str(memory_id) for memory_id in ids],
         "subjects": _subjects(ids),
         "since": since - SLACK,
         "also": list(also),
     }
     beside = tx.execute(_BESIDE, values).all()
     about = tx.execute(_ABOUT, values | {"beside": [row.id for row in beside]}).all()
-    found = [*about, *beside]
+    rows = [*about, *beside]
     bound = {
         "shortened": [row.seq for row in beside],
         "emptied": [row.seq for row in about],
-        "seqs": [row.seq for row in found],
-        "events": [row.id for row in found],
+        "seqs": [row.seq for row in rows],
+        "events": [row.id for row in rows],
     }
     return runner.run(tx, tenant_id, ErasurePart.EVENTS, bound)
 
 
 def deleted_parts(tx: Tx, ids: Sequence[UUID], since: datetime) -> dict[UUID, datetime]:
     """Return memories deleted because these replaced them, with their time: the log may contain their content."""
-    found: dict[UUID, datetime] = {}
+    deleted: dict[UUID, datetime] = {}
     fresh = list(ids)
     while fresh:
         rows = tx.execute(_DELETED_PARTS, {"subjects": _subjects(fresh), "since": since - SLACK}).all()
-        fresh = [row.id for row in rows if row.id not in found]
-        found |= {row.id: row.made_at or since for row in rows}
-    return found
+        fresh = [row.id for row in rows if row.id not in deleted]
+        deleted |= {row.id: row.made_at or since for row in rows}
+    return deleted
 
 
 def _subjects(ids: Sequence[UUID]) -> list[str]:
-    return [f"memory:{one}" for one in ids]
+    return [f"memory:{memory_id}" for memory_id in ids]
 
 
 _ABOUT = text(f"""

@@ -83,29 +83,29 @@ def erase(
     NotFound: there is none. Conflict: it is at another version, or its derivatives have changed since they were locked.
     """
     owner = Owner(memories.get(tx, memory_id).user_id)
-    found, _ = _extent(tx, owner, memory_id, evidence=evidence)
-    locked = runner.lock_owners(tx, tenant_id, _by_owner(tx, found))
+    extent, _ = _extent(tx, owner, memory_id, evidence=evidence)
+    locked = runner.lock_owners(tx, tenant_id, _by_owner(tx, extent))
     # Another transaction may have erased or changed it while this one waited for the locks.
     by_hand.require_version(memories.get(tx, memory_id), version)
-    found, same = _extent(tx, owner, memory_id, evidence=evidence)
-    owned = _by_owner(tx, found)
+    extent, same = _extent(tx, owner, memory_id, evidence=evidence)
+    owned = _by_owner(tx, extent)
     if not locked.issuperset(owned):
         raise Conflict("Another user's memory was derived from this in the meantime. Erase it again.")
-    laid = memory_tombstones.lay(tx, tenant_id, owner.user_id, _wordings_to_bury(tx, memory_id, found, same))
-    cited_rows = tx.execute(_CITED, {"ids": sorted(found.equal)}).all()
+    laid = memory_tombstones.lay(tx, tenant_id, owner.user_id, _wordings_to_bury(tx, memory_id, extent, same))
+    cited_rows = tx.execute(_CITED, {"ids": sorted(extent.equal)}).all()
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
-        silenced = sorted(found.equal) if evidence and user_id == owner.user_id else []
+        silenced = sorted(extent.equal) if evidence and user_id == owner.user_id else []
         counts += delete_memories(tx, tenant_id, user_id, ids, silenced=silenced, but=but)
         if user_id != owner.user_id:
             publish_erased(tx, tenant_id, ids[0], Erased(user_id, ids), author)
-    _reactivate_sources(tx, tenant_id, owner, found, author)
+    _reactivate_sources(tx, tenant_id, owner, extent, author)
     spoken = {(row.session_id, row.message_id) for row in cited_rows}
     counts["rewritten"] += equivalents.keep_rest(tx, tenant_id, same, author, silenced=spoken if evidence else ())
     if spoken and not evidence:
         counts += _unquote(tx, owner, same, spoken)
     places = sorted({session for session, _ in spoken}) if evidence else []
-    done = Erased(owner.user_id, owned[owner.user_id], sorted(found.parts), counts, laid, places)
+    done = Erased(owner.user_id, owned[owner.user_id], sorted(extent.parts), counts, laid, places)
     publish_erased(tx, tenant_id, memory_id, done, author)
     return done
 
@@ -115,8 +115,8 @@ def publish_erased(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author
     payload = {
         "user_id": done.user_id,
         "memory_id": str(memory_id),
-        "memory_ids": [str(one) for one in done.memory_ids],
-        "rederive": [str(one) for one in done.rederive],
+        "memory_ids": [str(erased_id) for erased_id in done.memory_ids],
+        "rederive": [str(erased_id) for erased_id in done.rederive],
     }
     publishing.publish(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"memory:{memory_id}")])
 
@@ -163,29 +163,33 @@ def bound_values(tx: Tx, owners: Sequence[str], ids: Sequence[UUID]) -> dict[str
 
 def named(ids: Sequence[UUID]) -> dict[str, Any]:
     """Return the values that name memories."""
-    return {"ids": list(ids), "refs": [str(one) for one in ids]}
+    return {"ids": list(ids), "refs": [str(memory_id) for memory_id in ids]}
 
 
 def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
     """Return all memories to erase, and those among them that are equivalent."""
     extent = lineage.of(tx, [memory_id])
     same = equivalents.find(tx, owner.user_id, sorted(extent.equal), derived=extent.derived)
-    ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
+    ids = [memory_id, *sorted(same.whole), *(match.row.id for match in same.partly)]
     return lineage.of(tx, ids, silenced=evidence), same
 
 
-def _by_owner(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
+def _by_owner(tx: Tx, extent: Lineage) -> dict[str, list[UUID]]:
     owned: defaultdict[str, list[UUID]] = defaultdict(list)
-    for memory_id, row in sorted(memories.of_ids(tx, found.ids).items()):
+    for memory_id, row in sorted(memories.of_ids(tx, extent.ids).items()):
         owned[row.user_id].append(memory_id)
     return dict(owned)
 
 
-def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Equivalents) -> list[_Wording]:
+def _wordings_to_bury(tx: Tx, memory_id: UUID, extent: Lineage, same: Equivalents) -> list[_Wording]:
     """Return wordings that must not return; of partly erased memories only these words, and no slot."""
     erased_ids = lineage.of(tx, [memory_id, *sorted(same.whole)]).equal
-    beside = _wordings(tx, sorted(found.equal - erased_ids))
-    partial = [_Wording(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
+    beside = _wordings(tx, sorted(extent.equal - erased_ids))
+    partial = [
+        _Wording(wording.content, wording.subject, None, None)
+        for wording in beside
+        if same.says(wording.content, wording.subject)
+    ]
     return [*_wordings(tx, sorted(erased_ids)), *partial]
 
 
@@ -223,9 +227,12 @@ def _unquote(tx: Tx, owner: Owner, same: Equivalents, places: Collection[tuple[s
     return Counter({"evidence": evidence, "verdicts": tx.execute(UNQUOTE_VERDICTS, values).rowcount})
 
 
-def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, found: Lineage, author: Author) -> None:
+def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, extent: Lineage, author: Author) -> None:
     """Reactivate sources whose derivative has been erased."""
-    put_away = {"ids": [one for one, _ in found.waiting], "changes": [change for _, change in found.waiting]}
+    put_away = {
+        "ids": [memory_id for memory_id, _ in extent.waiting],
+        "changes": [change for _, change in extent.waiting],
+    }
     for row in tx.execute(_PUT_AWAY, put_away).all():
         restore = Restore(row.id, row.version, "What it had been drawn into was erased.")
         try:

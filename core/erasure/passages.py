@@ -29,25 +29,25 @@ def erase(
     `contents`: the texts of the messages, at least of those with `spots`. `pieces`: the passages, for what quotes them.
     `owners`: the users whose memories may cite the messages.
     """
-    cut = [place for place, places in spots.items() if places]
+    cut = [message_key for message_key, places in spots.items() if places]
     if not cut:
         return Counter(), []
-    named = {"sessions": [place[0] for place in cut], "messages": [place[1] for place in cut]}
+    named = {"sessions": [message_key[0] for message_key in cut], "messages": [message_key[1] for message_key in cut]}
     rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, named)}
-    kept = [place for place in cut if place in rows]
+    kept = [message_key for message_key in cut if message_key in rows]
     values = {
-        "sessions": [place[0] for place in kept],
-        "messages": [place[1] for place in kept],
-        "texts": [blanked_at(contents[place], spots[place]) for place in kept],
-        "contents": [contents[place] for place in kept],
-        "places": [(*place, rows[place].position) for place in kept],
-        "seqs": [rows[place].event_seq for place in kept],
-        "events": [rows[place].event_id for place in kept],
+        "sessions": [message_key[0] for message_key in kept],
+        "messages": [message_key[1] for message_key in kept],
+        "texts": [blanked_at(contents[message_key], spots[message_key]) for message_key in kept],
+        "contents": [contents[message_key] for message_key in kept],
+        "places": [(*message_key, rows[message_key].position) for message_key in kept],
+        "seqs": [rows[message_key].event_seq for message_key in kept],
+        "events": [rows[message_key].event_id for message_key in kept],
         "pieces": [piece for piece in pieces if piece.strip()],
         "owners": list(owners),
         "user": owners[0] if owners else "",
     }
-    return +runner.run(tx, tenant_id, ErasurePart.PASSAGES, values), sorted({place[0] for place in kept})
+    return +runner.run(tx, tenant_id, ErasurePart.PASSAGES, values), sorted({message_key[0] for message_key in kept})
 
 
 _ROWS = text("""

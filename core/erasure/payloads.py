@@ -38,9 +38,9 @@ def without(value: Any, pieces: Sequence[str], name: str = "") -> Any:
     if isinstance(value, str):
         return value if name == "id" or name.endswith(("_id", "_ids")) else redaction.blanked(value, pieces)
     if isinstance(value, Mapping):
-        return {key: without(one, pieces, key) for key, one in value.items()}
+        return {key: without(item, pieces, key) for key, item in value.items()}
     if isinstance(value, list):
-        return [without(one, pieces, name) for one in value]
+        return [without(item, pieces, name) for item in value]
     return value
 
 

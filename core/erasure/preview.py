@@ -48,13 +48,13 @@ def of_user(tx: Tx, tenant_id: str, user_id: str, settings: Settings) -> Erased 
     name = {"user": user_id}
     if _is_little(tx, _SIZE_OF_USER, name) and _is_seen_soon(tx, name):
         return None
-    found = tx.execute(_SESSIONS_OF_USER, {**name, "most": MOST + 1}).all()
-    values, partial = _values(name, found, [row.id for row in found if row.shared])
+    session_rows = tx.execute(_SESSIONS_OF_USER, {**name, "most": MOST + 1}).all()
+    values, partial = _values(name, session_rows, [row.id for row in session_rows if row.shared])
     _add_events(tx, _EVENTS_OF_USER, values)
     values |= {"spelt": names.in_json(user_id), "near": [], "cited": [], "groups": []}
     counts, more = _counted(tx, [ErasurePart.USER], values, partial | {"near", "cited", "groups"})
     counts["mirror_files"] = int(export.count_files(settings, tenant_id, user_id)["files"])
-    return Erased(user_id, counts=+counts, sessions=[row.id for row in found[:MOST]], at_least=more)
+    return Erased(user_id, counts=+counts, sessions=[row.id for row in session_rows[:MOST]], at_least=more)
 
 
 def of_group(tx: Tx, group_id: str) -> Erased | None:
@@ -63,17 +63,17 @@ def of_group(tx: Tx, group_id: str) -> Erased | None:
     name = group.naming(group_id)
     if _is_little(tx, _SIZE_OF_GROUP, name):
         return None
-    found = tx.execute(_SESSIONS_OF_GROUP, {**name, "most": MOST + 1}).all()
-    near = _within(found, MOST)
-    said = group.divide_sessions(tx, group_id, near)
+    session_rows = tx.execute(_SESSIONS_OF_GROUP, {**name, "most": MOST + 1}).all()
+    near = _within(session_rows, MOST)
+    messages = group.divide_sessions(tx, group_id, near)
     ids = list(tx.execute(_MEMORIES_OF_GROUP, {**name, "most": MOST + 1}).scalars())
-    owners = list(tx.execute(_USERS_OF_GROUP, {**said.values(), "ids": ids}).scalars())
-    values: dict[str, Any] = {**name, **said.values(), "owners": owners, "most": MOST + 1}
+    owners = list(tx.execute(_USERS_OF_GROUP, {**messages.values(), "ids": ids}).scalars())
+    values: dict[str, Any] = {**name, **messages.values(), "owners": owners, "most": MOST + 1}
     values |= memory.named(ids) | {"spelt": group.spelt(group_id), "changes": [], "ignored": []}
     _add_events(tx, _EVENTS_OF_GROUP, values)
     partial = {"alone", "shared", "sessions", "messages", "seqs", "events", "owners", "ids", "refs", "changes"}
     counts, more = _counted(tx, [ErasurePart.MEMORIES, ErasurePart.GROUP], values, partial)
-    sessions = [row.id for row in found[:MOST]]
+    sessions = [row.id for row in session_rows[:MOST]]
     return Erased("", counts=+counts, sessions=sessions, group_id=group_id, owners=owners, at_least=[*more, "users"])
 
 
@@ -89,23 +89,25 @@ def _is_seen_soon(tx: Tx, name: Mapping[str, Any]) -> bool:
     return int(tx.execute(_EVENTS_BESIDE, {**name, "most": LOOKED_AT + 1}).scalar_one()) <= LOOKED_AT
 
 
-def _values(name: Mapping[str, Any], found: Sequence[Any], shared: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
+def _values(
+    name: Mapping[str, Any], session_rows: Sequence[Any], shared: Sequence[str]
+) -> tuple[dict[str, Any], set[str]]:
     """Return the values bound in the steps, and which of them are not all there are.
 
     Of sessions with others, all messages are looked at: only so many as have `MOST` together.
     """
     apart = set(shared)
-    looked = _within([row for row in found if row.id in apart], MOST)
-    partial = {"alone", "shared"} if len(found) > MOST else set[str]()
+    looked = _within([row for row in session_rows if row.id in apart], MOST)
+    partial = {"alone", "shared"} if len(session_rows) > MOST else set[str]()
     partial |= {"shared"} if len(looked) < len(apart) else set()
-    alone = [row.id for row in found if row.id not in apart and row.message_count][:MOST]
+    alone = [row.id for row in session_rows if row.id not in apart and row.message_count][:MOST]
     return {**name, "alone": alone, "shared": looked, "most": MOST + 1}, partial | {"seqs", "events"}
 
 
-def _within(found: Iterable[Any], most: int) -> list[str]:
+def _within(session_rows: Iterable[Any], most: int) -> list[str]:
     """Return the first of these sessions that have at most so many messages together."""
     ids, messages = [], 0
-    for row in found:
+    for row in session_rows:
         messages += row.message_count
         if messages > most:
             break

@@ -32,22 +32,22 @@ class _QuotingMemory:
     remaining: Sequence[str]
 
 
-def erase(tx: Tx, tenant_id: str, found: Iterable[Any], owners: frozenset[str], author: Author) -> Counter[str]:
+def erase(tx: Tx, tenant_id: str, evidence: Iterable[Any], owners: frozenset[str], author: Author) -> Counter[str]:
     """Erase memories that rest on erased words alone; the others lose their quotes of them.
 
-    `found`: the evidence of the memories, by `memory_id` with `quote` and whether it is `gone`. Conflict: one belongs
-    to a user whose memories are not locked.
+    `evidence`: that of the memories, by `memory_id` with `quote` and whether it is `gone`. Conflict: one belongs to a
+    user whose memories are not locked.
     """
-    quoting = _quoting_memories(tx, found)
+    quoting = _quoting_memories(tx, evidence)
     going: defaultdict[str, list[UUID]] = defaultdict(list)
     staying = []
-    for one in quoting:
-        drawn = one.row.level > 0 or one.row.category == Category.EPISODE
-        if drawn or rests_on(one.row.content, one.row.subject, one.erased, one.remaining):
-            going[one.row.user_id].append(one.row.id)
+    for quoted in quoting:
+        drawn = quoted.row.level > 0 or quoted.row.category == Category.EPISODE
+        if drawn or rests_on(quoted.row.content, quoted.row.subject, quoted.erased, quoted.remaining):
+            going[quoted.row.user_id].append(quoted.row.id)
         else:
-            staying.append(one)
-    if not owners.issuperset(one.row.user_id for one in quoting):
+            staying.append(quoted)
+    if not owners.issuperset(quoted.row.user_id for quoted in quoting):
         raise Conflict("A memory was derived from what is erased in the meantime. Erase again.")
     counts: Counter[str] = Counter()
     for owner, ids in going.items():
@@ -66,9 +66,9 @@ def rests_on(content: str, subject: str, erased: Sequence[str], remaining: Seque
     return not remaining or not own.isdisjoint(taken - stays)
 
 
-def _quoting_memories(tx: Tx, found: Iterable[Any]) -> list[_QuotingMemory]:
+def _quoting_memories(tx: Tx, evidence: Iterable[Any]) -> list[_QuotingMemory]:
     quotes: defaultdict[UUID, list[Any]] = defaultdict(list)
-    for row in found:
+    for row in evidence:
         quotes[row.memory_id].append(row)
     return [
         _QuotingMemory(row, [q.quote for q in quoted if q.gone], [q.quote for q in quoted if q.quote and not q.gone])
@@ -79,11 +79,11 @@ def _quoting_memories(tx: Tx, found: Iterable[Any]) -> list[_QuotingMemory]:
 
 def _blank_versions(tx: Tx, staying: Sequence[_QuotingMemory]) -> int:
     """Blank earlier versions that rested on the erased words, and what undos had removed from these memories."""
-    by_id = {one.row.id: one for one in staying}
+    by_id = {quoted.row.id: quoted for quoted in staying}
     blanked = []
     for row in tx.execute(_VERSIONS, {"ids": list(by_id)}):
-        one = by_id[row.memory_id]
-        if row.content is not None and rests_on(row.content, one.row.subject, one.erased, one.remaining):
+        quoted = by_id[row.memory_id]
+        if row.content is not None and rests_on(row.content, quoted.row.subject, quoted.erased, quoted.remaining):
             blanked.append({"memory_id": row.memory_id, "version": row.version})
     tx.execute(_UNGROUND, {"ids": list(by_id)})
     return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": GONE}).rowcount

@@ -18,7 +18,7 @@ def of_memories(tx: Tx, user_id: str, ids: Sequence[UUID], since: datetime) -> i
 
     `since`: when the first of them was recorded.
     """
-    values = {"users": [user_id], "ids": [str(one) for one in ids], "memories": list(ids), "session": None}
+    values = {"users": [user_id], "ids": [str(memory_id) for memory_id in ids], "memories": list(ids), "session": None}
     return tx.execute(_REDACT, {**values, "since": since - SLACK}).rowcount
 
 

@@ -38,10 +38,10 @@ def lock_sessions(tx: Tx, find: Callable[[], Iterable[str]], whose: str) -> list
     """
     locked: set[str] = set()
     for _ in range(ROUNDS):
-        found = set(find())
-        if locked >= found:
+        session_ids = set(find())
+        if locked >= session_ids:
             return sorted(locked)
-        locked |= found
+        locked |= session_ids
         tx.execute(_LOCK_SESSIONS, {"ids": sorted(locked)})
     raise Conflict(f"The {whose} keeps opening sessions. Stop the services that write for it, then erase again.")
 

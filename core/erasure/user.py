@@ -59,7 +59,7 @@ def erase(
 def _spoken(tx: Tx, user_id: str, session_ids: Sequence[str]) -> dict[str, Any]:
     """Return the values that name the user and the sessions in which they spoke alone, and with others."""
     rows = tx.execute(_SHARED, {"user": user_id, "ids": session_ids}).all()
-    alone, shared = ([row.id for row in rows if row.shared is wanted] for wanted in (False, True))
+    alone, shared = ([row.id for row in rows if row.shared is is_shared] for is_shared in (False, True))
     return {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED, "most": None}
 
 

@@ -31,12 +31,14 @@ class Chain:
 def of(tx: Tx, event: Event) -> Chain:
     """Read the chain below an event, the nearest first."""
     links = tx.execute(_LINKS, {"seq": event.seq, "id": event.id, "limit": EVENTS + 1}).all()
-    shown = links[:EVENTS]
-    found = tx.execute(_DISPATCHES, {"seqs": [event.seq, *(one.seq for one in shown)], "limit": DISPATCHES + 1}).all()
+    displayed = links[:EVENTS]
+    dispatches = tx.execute(
+        _DISPATCHES, {"seqs": [event.seq, *(link.seq for link in displayed)], "limit": DISPATCHES + 1}
+    ).all()
     by_event: defaultdict[int, list[Any]] = defaultdict(list)
-    for row in found[:DISPATCHES]:
+    for row in dispatches[:DISPATCHES]:
         by_event[row.event_seq].append(row)
-    return Chain(shown, by_event, len(links) > EVENTS or len(found) > DISPATCHES)
+    return Chain(displayed, by_event, len(links) > EVENTS or len(dispatches) > DISPATCHES)
 
 
 _LINKS = text("""

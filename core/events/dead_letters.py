@@ -39,14 +39,14 @@ def groups(tx: Tx, *, after: str | None = None, limit: int = 50) -> Sequence[Any
 
 
 def discard(
-    tx: Tx, wanted: RetryFilter, remark: SignedRemark, *, limit: int, confirm: int | None, dry_run: bool
+    tx: Tx, criteria: RetryFilter, remark: SignedRemark, *, limit: int, confirm: int | None, dry_run: bool
 ) -> Discarded:
     """Cancel the dead letters that match, oldest first and at most `limit`, with the actions that waited for them.
 
     Conflict: `confirm` is not the number of letters that this request would discard.
     """
-    found = list(tx.execute(_MATCHING, asdict(wanted) | {"limit": limit + 1}).scalars())
-    ids, more = found[:limit], len(found) > limit
+    matching = list(tx.execute(_MATCHING, asdict(criteria) | {"limit": limit + 1}).scalars())
+    ids, more = matching[:limit], len(matching) > limit
     if dry_run:
         return Discarded(len(ids), more, ids)
     if confirm != len(ids):
@@ -58,7 +58,7 @@ def discard(
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
     done = {row.id for row in rows}
-    return Discarded(len(ids), more, [one for one in ids if one in done])
+    return Discarded(len(ids), more, [dispatch_id for dispatch_id in ids if dispatch_id in done])
 
 
 _GROUPS = text(f"""

@@ -29,7 +29,7 @@ class EditedParams:
     """Parameters of a retry, and how they are shown to those who may have to approve it."""
 
     params: Json
-    shown: Json
+    displayed: Json
 
 
 def retry(tx: Tx, dispatch_id: UUID, edited: EditedParams, author: Author, *, approval_seconds: float) -> Any:
@@ -55,7 +55,7 @@ def retry(tx: Tx, dispatch_id: UUID, edited: EditedParams, author: Author, *, ap
     metrics.DISPATCHES.labels(row.target, row.status).inc()
     metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
     if row.hold == "approval":
-        _ask_for_approval(tx, row, edited.shown)
+        _ask_for_approval(tx, row, edited.displayed)
     return dispatch_queries.get(tx, row.id)
 
 
@@ -76,13 +76,13 @@ def _refusal(tx: Tx, dispatch_id: UUID) -> Conflict:
     return Conflict("What this dispatch has to follow was cancelled. Retry that first.")
 
 
-def _ask_for_approval(tx: Tx, row: Any, shown: Json) -> None:
+def _ask_for_approval(tx: Tx, row: Any, displayed: Json) -> None:
     payload = {
         "dispatch_id": str(row.id),
         "rule": row.rule,
         "version": row.rule_version,
         "target": row.target,
-        "params": shown,
+        "params": displayed,
         "expires_at": row.expires_at.isoformat(),
         "may_decide": {"scopes": list(DECIDERS)},
     }

@@ -46,16 +46,16 @@ class Decider:
     scopes: Sequence[str]
 
 
-def find(tx: Tx, wanted: DispatchFilter, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:
+def find(tx: Tx, criteria: DispatchFilter, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:
     """Return dispatches with the id and type of their event, newest first; `after`: the last id of the page before."""
-    return tx.execute(_LIST, asdict(wanted) | {"after": after, "limit": limit}).all()
+    return tx.execute(_LIST, asdict(criteria) | {"after": after, "limit": limit}).all()
 
 
 def page(
-    tx: Tx, wanted: DispatchFilter, *, after: UUID | None = None, limit: int = 50
+    tx: Tx, criteria: DispatchFilter, *, after: UUID | None = None, limit: int = 50
 ) -> tuple[Sequence[Any], UUID | None]:
     """Return as many of the same as a page has room for, and the id that the next begins after; None: there is none."""
-    rows, is_cut = bounded_rows.read(tx, _LIST, asdict(wanted) | {"after": after, "limit": limit})
+    rows, is_cut = bounded_rows.read(tx, _LIST, asdict(criteria) | {"after": after, "limit": limit})
     return rows, rows[-1].id if is_cut or len(rows) == limit else None
 
 
@@ -98,12 +98,12 @@ def held_about(tx: Tx, target: str, memory_ids: Sequence[UUID]) -> dict[UUID, li
 
     Of those that wait, the newest `SEARCHED` are looked through.
     """
-    subjects = {f"memory:{one}": one for one in memory_ids}
+    subjects = {f"memory:{memory_id}": memory_id for memory_id in memory_ids}
     values = {"target": target, "subjects": list(subjects), "searched": SEARCHED}
-    found: dict[UUID, list[UUID]] = {}
+    held: dict[UUID, list[UUID]] = {}
     for row in tx.execute(_HELD_ABOUT, values):
-        found.setdefault(subjects[row.subject], []).append(row.id)
-    return found
+        held.setdefault(subjects[row.subject], []).append(row.id)
+    return held
 
 
 def deciders(tx: Tx) -> list[Decider]:

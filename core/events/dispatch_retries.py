@@ -59,12 +59,12 @@ def redeliver(tx: Tx, dispatch_id: UUID) -> Any:
     return dispatch_queries.get(tx, dispatch_id)
 
 
-def replay(tx: Tx, wanted: RetryFilter, limit: int, *, dry_run: bool) -> Replayed:
+def replay(tx: Tx, criteria: RetryFilter, limit: int, *, dry_run: bool) -> Replayed:
     """Begin again all that match, up to the limit; with `dry_run` only find them. Rejected ones never match."""
-    found = tx.execute(_MATCHING, asdict(wanted) | {"limit": limit}).all()
-    ids = [row.id for row in found]
-    begun = [] if dry_run else repeat(tx, ids, wanted.status)
-    return Replayed(found[0].matched if found else 0, ids, begun)
+    rows = tx.execute(_MATCHING, asdict(criteria) | {"limit": limit}).all()
+    ids = [row.id for row in rows]
+    begun = [] if dry_run else repeat(tx, ids, criteria.status)
+    return Replayed(rows[0].matched if rows else 0, ids, begun)
 
 
 def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
@@ -80,7 +80,7 @@ def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
         metrics.DISPATCHES.labels(row.target, row.status).inc()
     decided_again = list(tx.execute(_DECIDE_AGAIN, values).scalars()) if status == DispatchStatus.DEAD else []
     started = {row.id for row in begun} | set(decided_again)
-    return [one for one in ids if one in started]
+    return [dispatch_id for dispatch_id in ids if dispatch_id in started]
 
 
 def _refuse(row: Any) -> None:

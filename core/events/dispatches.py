@@ -88,13 +88,13 @@ def emit_approval(tx: Tx, dispatch: DispatchRow) -> None:
     """Emit `approval.decided` for a dispatch that was held for approval, in the chain of its event."""
     if dispatch.event_seq is None or dispatch.approval is None:
         return
-    said = dispatch.approval
+    approval = dispatch.approval
     payload = {
         "dispatch_id": str(dispatch.id),
         "rule": dispatch.rule,
-        "verdict": said["verdict"],
-        "by": said["by"],
-        "comment": said["comment"],
+        "verdict": approval["verdict"],
+        "by": approval["by"],
+        "comment": approval["comment"],
     }
     emission = Emission("approval.decided", payload, subject=f"dispatch:{dispatch.id}")
     log.emit(tx, dispatch.tenant_id, Cause(event_of(tx, dispatch), dispatch.id), [emission])

@@ -43,8 +43,8 @@ def counts(tx: Tx) -> Json:
 
 def newest(tx: Tx, *kinds: Kind) -> datetime | None:
     """Return the time of the newest row of these kinds that ever left; None: all are there."""
-    found: datetime | None = tx.execute(_NEWEST, {"kinds": list(kinds)}).scalar_one()
-    return found
+    newest_at: datetime | None = tx.execute(_NEWEST, {"kinds": list(kinds)}).scalar_one()
+    return newest_at
 
 
 _RECORD = text("""

@@ -55,14 +55,14 @@ class Gap:
     newest: datetime
 
 
-def parse(word: str, pointer: str) -> Position:
+def parse(written: str, pointer: str) -> Position:
     """Parse a position as `str` writes it; `0` is the beginning. Invalid."""
-    if word == "0":
+    if written == "0":
         return BEGINNING
-    found = POSITION.fullmatch(word)
-    if found is None:
+    match = POSITION.fullmatch(written)
+    if match is None:
         raise Invalid([Problem(pointer, "is not a position of the stream; use an `id` that it sent, or 0 for all")])
-    return Position(int(found[1], 16), int(found[2], 16))
+    return Position(int(match[1], 16), int(match[2], 16))
 
 
 def end(tx: Tx) -> Position:

@@ -32,12 +32,12 @@ def fault_of_place(name: str) -> str | None:
     """
     if "\\" in name:
         return "holds a `\\`, which divides addresses; use another sign, such as `:` or `-`"
-    found = _fault(name)
+    fault = _fault(name)
     for part in name.split("/"):
-        found = found or _fault_of_part(part)
+        fault = fault or _fault_of_part(part)
         if part in ROUTES and "/" in name:
-            found = found or f"has `{part}` between its `/`, as addresses below a session have; use another word"
-    return found
+            fault = fault or f"has `{part}` between its `/`, as addresses below a session have; use another word"
+    return fault
 
 
 def _fault(name: str) -> str | None:

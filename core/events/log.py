@@ -156,28 +156,28 @@ def at(tx: Tx, seq: int) -> Event:
     return event_of(tx.execute(_AT, {"seq": seq}).one())
 
 
-def page(tx: Tx, wanted: EventFilter, limit: int) -> EventPage:
+def page(tx: Tx, criteria: EventFilter, limit: int) -> EventPage:
     """Return events, newest first.
 
     A type is looked for among `SEARCHED` events at a time, of the session, the user or the log: such a page may be
     short or empty and yet not be the last.
     """
-    like = type_patterns.like(wanted.event_type) if wanted.event_type else None
-    within: Json = {"session": wanted.session_id, "user": wanted.user_id, "before": wanted.before}
+    like = type_patterns.like(criteria.event_type) if criteria.event_type else None
+    within: Json = {"session": criteria.session_id, "user": criteria.user_id, "before": criteria.before}
     within |= {"searched": SEARCHED}
     rows, is_cut = bounded_rows.read(tx, _FIND, within | {"type": like, "limit": limit})
-    found = [event_of(row) for row in rows]
-    if is_cut or len(found) == limit:
-        return EventPage(found, found[-1].seq)
+    events = [event_of(row) for row in rows]
+    if is_cut or len(events) == limit:
+        return EventPage(events, events[-1].seq)
     if like is None:
-        return EventPage(found, None)
+        return EventPage(events, None)
     seen = tx.execute(_SEARCHED_TO, within).one()
-    return EventPage(found, seen.last if seen.rows == SEARCHED else None)
+    return EventPage(events, seen.last if seen.rows == SEARCHED else None)
 
 
-def find(tx: Tx, *, limit: int = 50, **wanted: Any) -> Sequence[Event]:
-    """List the events of one page; `wanted`: fields of `EventFilter`."""
-    return page(tx, EventFilter(**wanted), limit).events
+def find(tx: Tx, *, limit: int = 50, **criteria: Any) -> Sequence[Event]:
+    """List the events of one page; `criteria`: fields of `EventFilter`."""
+    return page(tx, EventFilter(**criteria), limit).events
 
 
 def backlog(tx: Tx, bound: int) -> int:
@@ -192,8 +192,8 @@ def count_pending(tx: Tx, seq: int) -> int:
 
 def open_from(tx: Tx) -> int | None:
     """Return the first position in the log with something unfinished, chains included; None if all has ended."""
-    found: int | None = tx.execute(_OPEN_FROM).scalar_one()
-    return found
+    position: int | None = tx.execute(_OPEN_FROM).scalar_one()
+    return position
 
 
 def flush(tx: Tx, seq: int) -> int:

@@ -200,7 +200,7 @@ def is_ui_tool(part: Part) -> bool:
 
 def is_thought(part: Part, kind: str) -> bool:
     """Return whether a part is what a model thought, which nobody was told."""
-    return part.get("thought") is True or any(word in kind for word in _THOUGHTS)
+    return part.get("thought") is True or any(marker in kind for marker in _THOUGHTS)
 
 
 def call_of(part: Part, kind: str = "tool_call") -> Json:

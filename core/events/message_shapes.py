@@ -184,11 +184,11 @@ def _parts(message: Json, role: Role) -> Parts:
         raise UnreadableMessage("/content", "is required; send null or an empty text where there are no words")
     _add_calls(parts, message)
     parts.add_content(message.get("parts"), "/parts")
-    said = parts.text.strip()
+    spoken = parts.text.strip()
     content = message.get("content")
     if role == "tool":
         parts.add_output(content)
-    elif not (isinstance(content, str) and content.strip() in said):  # The AI SDK repeats the words of its parts.
+    elif not (isinstance(content, str) and content.strip() in spoken):  # The AI SDK repeats the words of its parts.
         parts.add_content(content)
     _add_fields(parts, message)
     return parts

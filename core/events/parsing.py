@@ -634,8 +634,8 @@ def _from_cloud(document: Json) -> Json:
         raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is supported; send "1.0"')])
     if "data_base64" in document:
         raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
-    known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
-    native = {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known}
+    known_names = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
+    native = {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known_names}
     if native.get("payload", ...) is None:
         del native["payload"]  # `data` may be null, which says no more than its absence.
     return native

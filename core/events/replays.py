@@ -35,7 +35,7 @@ class NewReplay:
     """A replay to begin: number and extent of its events, positions in the log, and the parameters of the worker.
 
     `more`: more events match than it takes. `request`: digest of the idempotency key; None: the request had none.
-    `asked`: digest of what was asked for.
+    `fingerprint`: digest of what was asked for.
     """
 
     mode: Mode
@@ -45,7 +45,7 @@ class NewReplay:
     upto: int
     more: bool
     request: str | None
-    asked: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ def request(tx: Tx, tenant_id: str, new: NewReplay, author: Author, *, limit: in
     `limit` replays are running.
     """
     tx.execute(_LOCK, {"tenant": tenant_id})
-    known = tx.execute(_OF_REQUEST, {"request": new.request}).one_or_none()
-    if known is not None:
-        if known.asked != new.asked:
+    earlier = tx.execute(_OF_REQUEST, {"request": new.request}).one_or_none()
+    if earlier is not None:
+        if earlier.asked != new.fingerprint:
             raise Conflict("This Idempotency-Key was used for a different replay. Use a new key for a new one.")
-        return known.id, False
+        return earlier.id, False
     if tx.execute(_COUNT_RUNNING).scalar_one() >= limit:
         raise LimitReached("replays", limit, RETRY_SECONDS)
     replay_id = uuid7()
@@ -78,7 +78,7 @@ def request(tx: Tx, tenant_id: str, new: NewReplay, author: Author, *, limit: in
         "id": replay_id,
         "request": new.request,
         "mode": new.mode,
-        "params": json.dumps({**new.params, "more": new.more, "asked": new.asked}, ensure_ascii=False),
+        "params": json.dumps({**new.params, "more": new.more, "asked": new.fingerprint}, ensure_ascii=False),
         "events": new.events,
         "after": new.after,
         "upto": new.upto,
@@ -142,18 +142,18 @@ class TracedReplay:
 
 def of_event(tx: Tx, event: Event) -> Sequence[TracedReplay]:
     """Return the replays that have decided on an event, or made a dispatch on it, oldest first."""
-    found = dict[UUID, TracedReplay]()
+    replays = dict[UUID, TracedReplay]()
     for row in tx.execute(_OF_EVENT, {"seq": event.seq}):
-        replay = found.setdefault(row.id, TracedReplay(row.id, row.mode, row.status, row.created_at, []))
+        replay = replays.setdefault(row.id, TracedReplay(row.id, row.mode, row.status, row.created_at, []))
         if row.rule is not None:
             names = ("rule", "version", "verdict", "reason")
             replay.rules.append({name: getattr(row, name) for name in names})
-    return list(found.values())
+    return list(replays.values())
 
 
 def _standing(tx: Tx, row: Any) -> Standing:
     event = tx.execute(_EVENT, {"id": str(row.id), "own": log.SOURCE}).scalar_one_or_none()
-    by_status = {found.status: found.times for found in tx.execute(_BY_STATUS, {"id": row.id})}
+    by_status = {count.status: count.times for count in tx.execute(_BY_STATUS, {"id": row.id})}
     error = tx.execute(_STOPPED, {"seq": event}).scalar() if row.status == "running" else None
     return Standing(row, event or 0, by_status, error)
 

@@ -34,19 +34,19 @@ class Requests:
     via: Via
     key: str | None
 
-    def id_of(self, user_id: str, place: int = 0) -> str:
-        """Return the id of the event of a request for this user; `place` in a batch. Without a key, a new id."""
+    def id_of(self, user_id: str, index: int = 0) -> str:
+        """Return the id of the event of a request for this user; `index` in a batch. Without a key, a new id."""
         if self.key is None:
             return str(uuid7())
-        return f"stated-{self._digest([self.via, user_id, self.key, place])}"
+        return f"stated-{self._digest([self.via, user_id, self.key, index])}"
 
-    def fingerprint(self, asked: Json) -> str:
+    def fingerprint(self, request: Json) -> str:
         """Return what distinguishes requests with the same key, without their content."""
-        return self._digest(asked)
+        return self._digest(request)
 
     def _digest(self, value: object) -> str:
-        said = json.dumps([self.tenant_id, value], sort_keys=True, ensure_ascii=False)
-        return hmac.new(self.secret, said.encode(), hashlib.sha256).hexdigest()[:HEX_DIGITS]
+        serialized = json.dumps([self.tenant_id, value], sort_keys=True, ensure_ascii=False)
+        return hmac.new(self.secret, serialized.encode(), hashlib.sha256).hexdigest()[:HEX_DIGITS]
 
 
 def of(settings: Settings, tenant_id: str, via: Via, key: str | None) -> Requests:

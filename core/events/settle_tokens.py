@@ -27,8 +27,8 @@ class SettleTokens:
 
     def of(self, tenant_id: str, seq: int) -> str:
         """Return the token of a position in the log, for this tenant."""
-        place = seq.to_bytes(PLACE_BYTES, "big")
-        return base64.urlsafe_b64encode(self._cipher.encrypt(place, [tenant_id.encode()])).decode()
+        position = seq.to_bytes(PLACE_BYTES, "big")
+        return base64.urlsafe_b64encode(self._cipher.encrypt(position, [tenant_id.encode()])).decode()
 
     def seq(self, tenant_id: str, token: str) -> int:
         """Return the position in a token of this tenant. Invalid: it is forged, damaged or of another tenant."""

@@ -38,12 +38,14 @@ class Done:
     is_last: bool
 
 
-def remove(tx: Tx, tenant_id: str, retention: Retention, found: Sequence[DueSession], way: Way) -> Done:
+def remove(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[DueSession], way: Way) -> Done:
     """Remove what is due of these locked sessions, except what there is work on."""
-    whole = [one.id for one in found if one.whole]
+    whole = [session.id for session in sessions if session.whole]
     busy = set(tx.execute(_BUSY, {"ids": whole}).scalars()) if whole else set()
-    parts = [one.id for one in found if not one.whole]
-    all_of = _remove_whole(tx, tenant_id, retention, [one for one in whole if one not in busy], way)
+    parts = [session.id for session in sessions if not session.whole]
+    all_of = _remove_whole(
+        tx, tenant_id, retention, [session_id for session_id in whole if session_id not in busy], way
+    )
     some_of = _remove_parts(tx, tenant_id, retention, parts)
     return Done(all_of.counts + some_of.counts, all_of.is_last and some_of.is_last)
 
@@ -52,10 +54,10 @@ def _remove_whole(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequen
     """Remove conversations: what the log says of them, their messages page by page, then the rest."""
     if not sessions:
         return Done(Counter(), is_last=True)
-    told = tx.execute(_TOLD, {"sessions": sessions, "most": EVENTS}).scalars().all()
+    event_seqs = tx.execute(_TOLD, {"sessions": sessions, "most": EVENTS}).scalars().all()
     messages = tx.execute(_MESSAGES, {"sessions": sessions, "most": MESSAGES}).all()
-    counts = _remove_messages(tx, tenant_id, retention, messages, told, whole=True)
-    if len(told) == EVENTS or len(messages) == MESSAGES:
+    counts = _remove_messages(tx, tenant_id, retention, messages, event_seqs, whole=True)
+    if len(event_seqs) == EVENTS or len(messages) == MESSAGES:
         return Done(counts, is_last=False)
     runner.run(tx, tenant_id, ErasurePart.EXPIRED_SESSIONS, {"sessions": sessions})
     gone = tx.execute(_DELETE_SESSIONS if way is Way.SESSIONS else _ENDED, {"sessions": sessions}).scalars().all()
@@ -71,18 +73,18 @@ def _remove_parts(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequen
     values = due.cutoffs(retention) | {"sessions": sessions, "most": MESSAGES}
     messages = tx.execute(_DUE_MESSAGES, values).all()
     repeats = {"sessions": sessions, "ids": [row.id for row in messages]}
-    told = [row.event_seq for row in messages] + list(tx.execute(_NAMING, repeats).scalars()) if messages else []
-    counts = _remove_messages(tx, tenant_id, retention, messages, told, whole=False)
+    event_seqs = [row.event_seq for row in messages] + list(tx.execute(_NAMING, repeats).scalars()) if messages else []
+    counts = _remove_messages(tx, tenant_id, retention, messages, event_seqs, whole=False)
     if len(messages) < MESSAGES:
         tx.execute(_OLDEST, {"sessions": sessions})
     return Done(counts, is_last=len(messages) < MESSAGES)
 
 
 def _remove_messages(
-    tx: Tx, tenant_id: str, retention: Retention, messages: Sequence[Any], told: Sequence[int], *, whole: bool
+    tx: Tx, tenant_id: str, retention: Retention, messages: Sequence[Any], event_seqs: Sequence[int], *, whole: bool
 ) -> Counter[str]:
     """Remove the words of messages from everything but memories, and of the events at these positions."""
-    _redact(tx, tenant_id, told)
+    _redact(tx, tenant_id, event_seqs)
     if not messages:
         return Counter()
     values = {
@@ -99,17 +101,17 @@ def _remove_messages(
     if not whole:
         runner.run(tx, tenant_id, ErasurePart.EXPIRED_PARTS, values)
     tools = [row.occurred_at for row in messages if row.role == TOOL and not row.is_blank]
-    said = [row.occurred_at for row in messages if row.role != TOOL and not row.is_blank]
-    return _record(tx, tenant_id, "messages", said) + _record(tx, tenant_id, "tool_results", tools)
+    spoken = [row.occurred_at for row in messages if row.role != TOOL and not row.is_blank]
+    return _record(tx, tenant_id, "messages", spoken) + _record(tx, tenant_id, "tool_results", tools)
 
 
-def _redact(tx: Tx, tenant_id: str, told: Sequence[int]) -> None:
+def _redact(tx: Tx, tenant_id: str, event_seqs: Sequence[int]) -> None:
     """Remove the words of events, and of what the service emitted because of them except about memories."""
-    found = tx.execute(_WITH_CONSEQUENCES, {"seqs": list(told)}).all() if told else []
-    if found:
-        seqs = [row.seq for row in found]
-        said = [row.content for row in found if row.content]
-        events = {"seqs": seqs, "events": [row.id for row in found], "contents": said}
+    rows = tx.execute(_WITH_CONSEQUENCES, {"seqs": list(event_seqs)}).all() if event_seqs else []
+    if rows:
+        seqs = [row.seq for row in rows]
+        contents = [row.content for row in rows if row.content]
+        events = {"seqs": seqs, "events": [row.id for row in rows], "contents": contents}
         runner.run(tx, tenant_id, ErasurePart.EXPIRED_EVENTS, {"shortened": [], "emptied": seqs, **events})
 
 

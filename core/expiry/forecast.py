@@ -20,10 +20,10 @@ MOST: Final = 100_000
 def count_due(tx: Tx, retention: Retention) -> Json:
     """Return how many rows of each kind would leave by these times, at most MOST of each."""
     values = due.cutoffs(retention) | {"most": MOST}
-    said = tx.execute(_MESSAGES, values).one()
+    counts = tx.execute(_MESSAGES, values).one()
     return {
-        "messages": said.messages,
-        "tool_results": said.tool_results,
+        "messages": counts.messages,
+        "tool_results": counts.tool_results,
         "sessions": tx.execute(_SESSIONS, values).scalar_one(),
         "events": log_rows.count_events(tx, retention, MOST),
         "dispatches": log_rows.count_dispatches(tx, retention, MOST),

@@ -158,10 +158,10 @@ def _page(read: Sequence[Any], rows: int, key: str, counts: Counter[str]) -> Pag
 def _record(tx: Tx, tenant_id: str, kind: Kind, gone: Sequence[Any]) -> Counter[str]:
     if not gone:
         return Counter()
-    place = (None, None)
+    position = (None, None)
     if kind == "events":
-        place = max((row.written_in, row.seq) for row in gone)
-    expiries.record(tx, tenant_id, Removed(kind, len(gone), max(row.at for row in gone), *place))
+        position = max((row.written_in, row.seq) for row in gone)
+    expiries.record(tx, tenant_id, Removed(kind, len(gone), max(row.at for row in gone), *position))
     return Counter({kind: len(gone)})
 
 

@@ -32,17 +32,17 @@ Stage = Callable[[Tx, str, Retention, Json], tuple[Counter[str], Json | None]]
 """Removes a page behind a place, and returns the next place; None: there is nothing more."""
 
 
-def step(tx: Tx, tenant_id: str, place: Json) -> Step:
-    """Carry out the next page of a sweep. Invalid: the place is none that a sweep has returned."""
+def step(tx: Tx, tenant_id: str, position: Json) -> Step:
+    """Carry out the next page of a sweep. Invalid: the position is none that a sweep has returned."""
     retention = tenant_retention.get(tx, tenant_id)
-    stages, number = _stages(retention), place.get("stage")
+    stages, number = _stages(retention), position.get("stage")
     if not isinstance(number, int):
         raise Invalid([Problem("/after", "is not a place of a sweep; leave it out")])
     counts, after = Counter[str](), None
     while number < len(stages) and not counts and after is None:
-        counts, after = stages[number](tx, tenant_id, retention, place)
+        counts, after = stages[number](tx, tenant_id, retention, position)
         if after is None:
-            number, place = number + 1, {}
+            number, position = number + 1, {}
     if after is None and number >= len(stages):
         return Step(counts, None)
     return Step(counts, {**(after or {}), "stage": number})
@@ -66,21 +66,27 @@ def _stages(retention: Retention) -> Sequence[Stage]:
     return stages
 
 
-def _sessions(way: Way, tx: Tx, tenant_id: str, retention: Retention, place: Json) -> tuple[Counter[str], Json | None]:
-    after = (str(place["at"]), str(place["id"])) if "id" in place else None
-    found = due.find(tx, way, retention, after)
-    if not found:
+def _sessions(
+    way: Way, tx: Tx, tenant_id: str, retention: Retention, position: Json
+) -> tuple[Counter[str], Json | None]:
+    after = (str(position["at"]), str(position["id"])) if "id" in position else None
+    sessions = due.find(tx, way, retention, after)
+    if not sessions:
         return Counter(), None
-    done = conversations.remove(tx, tenant_id, retention, found, way)
+    done = conversations.remove(tx, tenant_id, retention, sessions, way)
     if not done.is_last:
-        return done.counts, {name: place[name] for name in ("at", "id") if name in place}
-    if len(found) < due.SESSIONS:
+        return done.counts, {name: position[name] for name in ("at", "id") if name in position}
+    if len(sessions) < due.SESSIONS:
         return done.counts, None
-    return done.counts, {"at": found[-1].due_at.isoformat(), "id": found[-1].id}
+    return done.counts, {"at": sessions[-1].due_at.isoformat(), "id": sessions[-1].id}
 
 
 def _rows(
-    remove: Callable[[Tx, str, Retention, str | None], Page], tx: Tx, tenant_id: str, retention: Retention, place: Json
+    remove: Callable[[Tx, str, Retention, str | None], Page],
+    tx: Tx,
+    tenant_id: str,
+    retention: Retention,
+    position: Json,
 ) -> tuple[Counter[str], Json | None]:
-    page = remove(tx, tenant_id, retention, place.get("row"))
+    page = remove(tx, tenant_id, retention, position.get("row"))
     return page.counts, None if page.last is None else {"row": page.last}

@@ -102,7 +102,7 @@ class Glance:
 def of(tx: Tx) -> Glance:
     """Return the state of the tenant now."""
     row = tx.execute(_GLANCE, {"most": MOST, "back": LOOKED_BACK, "extractors": sorted(EXTRACTORS)}).one()
-    open_: dict[str, int] = {one.status: one.n for one in tx.execute(_OPEN, {"most": MOST})}
+    open_: dict[str, int] = {count.status: count.n for count in tx.execute(_OPEN, {"most": MOST})}
     dead = _count(row.dead)
     return Glance(
         row.now,
@@ -122,8 +122,8 @@ def of(tx: Tx) -> Glance:
     )
 
 
-def _count(found: int) -> Count:
-    return Count(found, found >= MOST)
+def _count(number: int) -> Count:
+    return Count(number, number >= MOST)
 
 
 def _processes(tx: Tx) -> list[Process]:

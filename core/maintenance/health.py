@@ -74,15 +74,15 @@ class DatabaseState:
 
 def processes(tx: Tx) -> list[Beat]:
     """Return each kind of process that all tenants share; the API is the process that answers."""
-    found = {one.name: one for one in heartbeat.beats(tx)}
+    beats = {beat.name: beat for beat in heartbeat.beats(tx)}
     now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
     api = Beat("api", alive=True, seen_at=now, since=STARTED, version=VERSION)
-    return [api, *(found.get(name) or Beat(name, False, None, None, None) for name in REQUIRED_PROCESSES)]
+    return [api, *(beats.get(name) or Beat(name, False, None, None, None) for name in REQUIRED_PROCESSES)]
 
 
 def workers(tx: Tx) -> list[Beat]:
     """Return the workers that said something today, each with its queue, by the machine's name."""
-    return [one for one in heartbeat.beats(tx) if one.queue is not None]
+    return [beat for beat in heartbeat.beats(tx) if beat.queue is not None]
 
 
 def queues(tx: Tx) -> list[QueueState]:
@@ -113,9 +113,9 @@ def tables(tx: Tx) -> list[TableState]:
 def database(tx: Tx) -> DatabaseState:
     """Return the state of the server, and which migration the database is at."""
     row = tx.execute(_DATABASE).one()
-    found, newest = schema_version.version(tx)
+    current, newest = schema_version.version(tx)
     connections = Connections(row.total, row.active, row.idle, row.in_transaction, row.most)
-    return DatabaseState(row.version, row.started_at, row.bytes, connections, round(row.oldest, 3), found, newest)
+    return DatabaseState(row.version, row.started_at, row.bytes, connections, round(row.oldest, 3), current, newest)
 
 
 _OPEN = text(f"""

@@ -64,7 +64,7 @@ class Heartbeat:
     ) -> None:
         self._db = db
         now = datetime.now(UTC)
-        self._said = [_row(one, now) for one in (Part(process, queue, processes), *also)]
+        self._said = [_row(part, now) for part in (Part(process, queue, processes), *also)]
         self._tenants = tenants
         self._counted: int | None = None
         self._beaten = float("-inf")
@@ -78,7 +78,7 @@ class Heartbeat:
         now, tenants = time.monotonic(), self._tenants and self._tenants()
         if tenants == self._counted and now - self._beaten < BEAT_SECONDS - TENANTS_SECONDS / 2:
             return
-        self._db.ask_queues(*((_BEAT, {**one, "tenants": tenants}) for one in self._said))
+        self._db.ask_queues(*((_BEAT, {**row, "tenants": tenants}) for row in self._said))
         self._counted, self._beaten = tenants, now
 
 
@@ -131,8 +131,8 @@ def keeping(gauges: Json) -> BoundStatement:
 
 def gauges(tx: Tx) -> Json | None:
     """Return what the clock counted last; None: no clock has yet."""
-    found: Json | None = tx.execute(text("SELECT gauges FROM heartbeats WHERE process = 'clock'")).scalar_one_or_none()
-    return found
+    counts: Json | None = tx.execute(text("SELECT gauges FROM heartbeats WHERE process = 'clock'")).scalar_one_or_none()
+    return counts
 
 
 def delete_all(tx: Tx) -> None:

@@ -42,10 +42,10 @@ class Counts:
 
 def counts(tx: Tx, user_id: str | None, now: datetime) -> Counts:
     """Return counts and means in one pass over the memories of the tenant, or of one user."""
-    found = Counts()
+    totals = Counts()
     for row in tx.execute(_COUNTS, {"user": user_id, "now": now, "days": DAYS}):
-        _take(found, row)
-    return found
+        _take(totals, row)
+    return totals
 
 
 def of(tx: Tx, user_id: str | None, now: datetime, counted: Counts) -> Json:
@@ -84,34 +84,34 @@ def quantile(ordered: Sequence[float], share: float) -> float | None:
     """Return a quantile of an ordered list by linear interpolation; None: it is empty."""
     if not ordered:
         return None
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
+    position = share * (len(ordered) - 1)
+    low = math.floor(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 2)
 
 
-def _take(found: Counts, row: Any) -> None:
+def _take(totals: Counts, row: Any) -> None:
     """Read one group of the pass over all memories; `grouped` names the columns."""
     match row.grouped:
         case "all":
-            found.total, found.active, found.fading = row.count, row.active, row.fading
-            found.figures = {name: _round(getattr(row, name)) for name in FIGURES}
+            totals.total, totals.active, totals.fading = row.count, row.active, row.fading
+            totals.figures = {name: _round(getattr(row, name)) for name in FIGURES}
         case "category":
             if row.active:
-                found.by["category"][row.category] = found.by["category"].get(row.category, 0) + row.active
-            found.crossed.append({"category": row.category, "status": row.status, "count": row.count})
+                totals.by["category"][row.category] = totals.by["category"].get(row.category, 0) + row.active
+            totals.crossed.append({"category": row.category, "status": row.status, "count": row.count})
         case "day":
             if row.day is not None:
-                found.grown[row.day] = row.count
+                totals.grown[row.day] = row.count
         case "status":
-            found.by["status"][row.status] = row.count
+            totals.by["status"][row.status] = row.count
         case name:
             if row.active:
-                found.by[name][getattr(row, name)] = row.active
+                totals.by[name][getattr(row, name)] = row.active
 
 
 def _round(value: float | None) -> float | None:
@@ -125,7 +125,7 @@ def _weak(row: Any, now: datetime) -> Json:
 
 def _model(by_model: Sequence[Json]) -> Json:
     names = ("calls", "input_tokens", "output_tokens", "cost")
-    return {**{name: sum(one[name] for one in by_model) for name in names}, "by_model": by_model}
+    return {**{name: sum(row[name] for row in by_model) for name in names}, "by_model": by_model}
 
 
 _COUNTS = text("""

@@ -78,9 +78,9 @@ def toml(path: str = TOML_FILE) -> dict[str, Any]:
 def origin(name: str, files: Files = PROJECT) -> str | None:
     """Return the source of a setting's value, in order of precedence; None if it is the default."""
     variable = f"{PREFIX}{name}".upper()
-    if any(known.upper() == variable for known in os.environ):
+    if any(key.upper() == variable for key in os.environ):
         return ENVIRONMENT
-    lines = [number for number, found in _env_lines(files) if found.upper() == variable]
+    lines = [number for number, assigned in _env_lines(files) if assigned.upper() == variable]
     if lines:
         return f"{files.env}, line {lines[-1]}"
     if name in toml(files.toml):
@@ -90,12 +90,12 @@ def origin(name: str, files: Files = PROJECT) -> str | None:
 
 def of_validation(error: ValidationError, fields: Fields, files: Files = PROJECT) -> Misconfigured:
     """Build the error with one sentence for each wrong value."""
-    said = dict.fromkeys(
-        wrong(str(one["loc"][0]), fields, one["input"], _allowed_phrase(one["msg"]), files)
-        for one in error.errors()
-        if one["loc"]
+    sentences = dict.fromkeys(
+        wrong(str(detail["loc"][0]), fields, detail["input"], _allowed_phrase(detail["msg"]), files)
+        for detail in error.errors()
+        if detail["loc"]
     )
-    return Misconfigured("\n".join(said))
+    return Misconfigured("\n".join(sentences))
 
 
 def of_json(name: str, fields: Fields, given: str) -> Misconfigured:
@@ -107,22 +107,22 @@ def of_json(name: str, fields: Fields, given: str) -> Misconfigured:
 def wrong(name: str, fields: Fields, given: object, allowed: str, files: Files = PROJECT) -> str:
     """Return the sentence about one wrong value; secret values are left out."""
     where = origin(name, files)
-    place = f" in {where}" if where else ""
+    location = f" in {where}" if where else ""
     variable = f"{PREFIX}{name.upper()}"
     if is_secret(name, fields):
-        return f"{variable}{place} has a value that {allowed} (the value is secret and not shown)."
-    return f"{variable}{place} is {printable(given)}, but {allowed}."
+        return f"{variable}{location} has a value that {allowed} (the value is secret and not shown)."
+    return f"{variable}{location} is {printable(given)}, but {allowed}."
 
 
 def unknown(fields: Fields) -> list[str]:
     """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
-    known = {f"{PREFIX}{name.upper()}" for name in fields} | COMPOSE_NAMES
+    known_names = {f"{PREFIX}{name.upper()}" for name in fields} | COMPOSE_NAMES
     variables = [(name, ENVIRONMENT) for name in sorted(os.environ)]
     variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines(PROJECT)]
-    found = [
-        f"{name} in {where} is no setting{_plain_term(name.upper(), known) or '.'}"
+    sentences = [
+        f"{name} in {where} is no setting{_plain_term(name.upper(), known_names) or '.'}"
         for name, where in variables
-        if name.upper().startswith(PREFIX) and name.upper() not in known
+        if name.upper().startswith(PREFIX) and name.upper() not in known_names
     ]
     for key, value in toml().items():
         if key in fields:
@@ -130,8 +130,8 @@ def unknown(fields: Fields) -> list[str]:
         kind = "table" if isinstance(value, dict) else "key"
         hint = _plain_term(key.lower().removeprefix(PREFIX.lower()), fields)
         hint = hint or ("; settings stand at the top of the file, in no table." if kind == "table" else ".")
-        found.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key, PROJECT)}, is no setting{hint}")
-    return found
+        sentences.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key, PROJECT)}, is no setting{hint}")
+    return sentences
 
 
 def is_secret(name: str, fields: Fields) -> bool:
@@ -148,14 +148,14 @@ def printable(value: object) -> str:
 
 def _allowed_phrase(message: str) -> str:
     """Turn pydantic's message into a phrase to follow the name of a setting."""
-    said = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
+    phrase = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
     for technical, plain in _PLAIN.items():
-        said = said.replace(technical, plain)
-    return said if said.startswith(("should", "must")) else f"should be something else: {said}"
+        phrase = phrase.replace(technical, plain)
+    return phrase if phrase.startswith(("should", "must")) else f"should be something else: {phrase}"
 
 
-def _plain_term(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+def _plain_term(name: str, known_names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known_names), n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -168,8 +168,8 @@ def _env_lines(files: Files) -> Iterator[tuple[int, str]]:
     except (OSError, UnicodeDecodeError):
         return
     for number, line in enumerate(lines, 1):
-        if found := _ASSIGNED.match(line):
-            yield number, found[1]
+        if match := _ASSIGNED.match(line):
+            yield number, match[1]
 
 
 def _toml_line(key: str, files: Files) -> int:

@@ -50,23 +50,23 @@ def parse(entry: str) -> Destination:
     mail = _MAILBOX.fullmatch(entry)
     if mail:
         return Destination(MAIL, _host(mail["host"]), 0, mail["box"])
-    found = _ENTRY.fullmatch(entry)
-    if found is None:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
         raise ValueError(
             "is not a host; write `hooks.example.com`, `*.example.com`, or with both `http://hooks.local:8080`"
         )
-    scheme = (found["scheme"] or "https").lower()
-    port = int(found["port"] or PORTS[scheme])
+    scheme = (match["scheme"] or "https").lower()
+    port = int(match["port"] or PORTS[scheme])
     if not 0 < port < 1 << 16:
         raise ValueError(f"has the port {port}; ports are 1 to 65535")
-    return Destination(scheme, _host(found["host"]), port)
+    return Destination(scheme, _host(match["host"]), port)
 
 
 def of_address(address: str) -> Destination | None:
     """Return the destination of an address; None if nothing can be sent to it."""
     if address.lower().startswith(f"{MAIL}:"):
-        found = _ONE_BOX.fullmatch(unquote(urlsplit(address).path))
-        return Destination(MAIL, _host(found["host"]), 0, found["box"]) if found else None
+        match = _ONE_BOX.fullmatch(unquote(urlsplit(address).path))
+        return Destination(MAIL, _host(match["host"]), 0, match["box"]) if match else None
     if not _SPELLING.fullmatch(address):
         return None
     try:
@@ -79,24 +79,24 @@ def of_address(address: str) -> Destination | None:
 
 def allows(entries: Iterable[str], address: str) -> bool:
     """Return whether one of the entries allows the address."""
-    place = of_address(address)
-    return place is not None and any(parse(entry).covers(place) for entry in entries)
+    destination = of_address(address)
+    return destination is not None and any(parse(entry).covers(destination) for entry in entries)
 
 
 def display(address: str) -> str:
     """Return scheme, host and port of an address in the form of an entry, without its path."""
-    place = of_address(address)
-    if place is None:
+    destination = of_address(address)
+    if destination is None:
         return "an address that cannot be read"
-    host = f"[{place.host}]" if ":" in place.host else place.host
-    port = "" if PORTS.get(place.scheme) == place.port else f":{place.port}"
-    return f"{host}{port}" if place.scheme == "https" else f"{place.scheme}://{host}{port}"
+    host = f"[{destination.host}]" if ":" in destination.host else destination.host
+    port = "" if PORTS.get(destination.scheme) == destination.port else f":{destination.port}"
+    return f"{host}{port}" if destination.scheme == "https" else f"{destination.scheme}://{host}{port}"
 
 
 def allowed_by(entries: Iterable[str], bounds: Iterable[str]) -> Sequence[str]:
     """Return the entries that are wholly allowed by one of `bounds`."""
     allowed = [parse(bound) for bound in bounds]
-    return [entry for entry in entries if any(place.covers(parse(entry)) for place in allowed)]
+    return [entry for entry in entries if any(destination.covers(parse(entry)) for destination in allowed)]
 
 
 def _covers(pattern: str, host: str) -> bool:

@@ -97,23 +97,23 @@ class Database:
 
     @contextmanager
     def asking(
-        self, tenant_id: str, *asked: BoundStatement | None, meanwhile: Callable[[], object] | None = None
+        self, tenant_id: str, *statements: BoundStatement | None, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
         """Open the same transaction, with the rows of statements sent in the round trip that opens it.
 
         None stands for a statement without rows. `meanwhile` runs while the database works; twice, if the connection
         turns out to be lost.
         """
-        opening = (_BEGIN, {}), self._bind(tenant_id), *asked
+        opening = (_BEGIN, {}), self._bind(tenant_id), *statements
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
-    def ask_again(self, tx: Tx, tenant_id: str, *asked: BoundStatement | None) -> list[list[Any]]:
+    def ask_again(self, tx: Tx, tenant_id: str, *statements: BoundStatement | None) -> list[list[Any]]:
         """Return the rows of statements in a further transaction of the same connection, in one round trip.
 
         For a transaction that was committed with its `last` statements, and turns out to need more.
         """
-        _, _, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *asked, last=True)
+        _, _, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *statements, last=True)
         return answers
 
     @contextmanager
@@ -130,17 +130,17 @@ class Database:
             yield tx
 
     @contextmanager
-    def asking_queues(self, *asked: BoundStatement) -> Iterator[tuple[Tx, list[list[Any]]]]:
+    def asking_queues(self, *statements: BoundStatement) -> Iterator[tuple[Tx, list[list[Any]]]]:
         """Open the same transaction, with the rows of statements sent in the round trip that opens it."""
-        with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
+        with self._begun((_BEGIN, {}), *statements) as (tx, (_, *answers)):
             yield tx, answers
 
-    def ask_queues(self, *asked: BoundStatement) -> list[list[Any]]:
+    def ask_queues(self, *statements: BoundStatement) -> list[list[Any]]:
         """Run statements in a transaction of one round trip; return the rows of each.
 
         They run twice where a pooled connection is lost while they run: for what may be repeated.
         """
-        tx, (_, *answers, _) = _check_out(self.engine, ((_BEGIN, {}), *asked, (_END, {})), None)
+        tx, (_, *answers, _) = _check_out(self.engine, ((_BEGIN, {}), *statements, (_END, {})), None)
         tx.close()
         return answers
 
@@ -318,20 +318,20 @@ def load_raw(adapters: AdaptersMap) -> None:
 
 
 def run_together(
-    tx: Tx, *asked: BoundStatement | None, meanwhile: Callable[[], object] | None = None, last: bool = False
+    tx: Tx, *statements: BoundStatement | None, meanwhile: Callable[[], object] | None = None, last: bool = False
 ) -> list[list[Any]]:
     """Run independent statements in one round trip; return the rows of each.
 
     None stands for a statement without rows. `meanwhile` runs while the database works. `last`: the transaction is
     committed in the same round trip; a later statement in it sees no tenant's rows.
     """
-    wanted = [one for one in asked if one is not None]
-    if not wanted and not last:
-        return [[] for _ in asked]
+    given = [statement for statement in statements if statement is not None]
+    if not given and not last:
+        return [[] for _ in statements]
     driver = driver_of(tx)
     with translate_errors(tx):
-        answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
-    return [[] if one is None else next(answers) for one in asked]
+        answers = iter(multiquery.run_statements(driver, [*given, *([(_END, {})] if last else ())], meanwhile))
+    return [[] if statement is None else next(answers) for statement in statements]
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class KeptPlans:
     _count: int = 0
     _outdated: bool = False
 
-    def write(self, asked: Sequence[BoundStatement], literal: Literals) -> Batch:
+    def write(self, statements: Sequence[BoundStatement], literal: Literals) -> Batch:
         """Write statements as SQL, those that are prepared as calls."""
         if time.monotonic() > self._since + KEPT_SECONDS:
             self.discard()
@@ -66,7 +66,7 @@ class KeptPlans:
             batch.ahead.append(WHOSE)
         elif self._outdated:
             batch.ahead.append(b"DEALLOCATE ALL")
-        for statement, values in asked:
+        for statement, values in statements:
             parts = split(statement)
             literals = {name: literal(values[name]) for name in parts.names}
             batch.sql.append(self._call(batch, statement, parts, literals) or parts.with_values(literals))
@@ -95,7 +95,7 @@ class KeptPlans:
         """Return the call of a prepared statement; None: it is not prepared."""
         if not self.direct or not parts.preparable:
             return None
-        key = (statement, tuple([_type_of(one) for one in literals.values()]))
+        key = (statement, tuple([_type_of(literal) for literal in literals.values()]))
         name = self._names.get(key)
         if name is None and key in self._seen and len(self._names) < MOST:
             self._count += 1
@@ -140,13 +140,13 @@ def split(statement: TextClause) -> Parts:
     """Divide a statement at its values."""
     sql = str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
     parts, names, begin = [""], [], 0
-    for found in _VALUE.finditer(sql):
-        parts[-1] += sql[begin : found.start()]
-        begin = found.end()
-        if found[1] is None:
+    for match in _VALUE.finditer(sql):
+        parts[-1] += sql[begin : match.start()]
+        begin = match.end()
+        if match[1] is None:
             parts[-1] += "%"
         else:
-            names.append(found[1])
+            names.append(match[1])
             parts.append("")
     parts[-1] += sql[begin:]
     first, *others = [part.encode() for part in parts]
@@ -177,7 +177,7 @@ def _type_of(literal: bytes) -> bytes:
 
 def _preparing(name: bytes, types: Sequence[bytes], parts: Parts) -> bytes:
     declared = b"(%b)" % b",".join(types) if types else b""
-    places = {name: b"$%d" % place for place, name in enumerate(parts.names, 1)}
+    places = {name: b"$%d" % number for number, name in enumerate(parts.names, 1)}
     return b"PREPARE %b%b AS %b" % (name, declared, parts.with_values(places))
 
 

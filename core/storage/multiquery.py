@@ -24,19 +24,19 @@ __all__ = ["BoundStatement", "run_statements"]
 
 
 def run_statements(
-    driver: psycopg.Connection[Any], asked: Sequence[BoundStatement], meanwhile: Callable[[], object] | None = None
+    driver: psycopg.Connection[Any], statements: Sequence[BoundStatement], meanwhile: Callable[[], object] | None = None
 ) -> list[list[Any]]:
     """Run independent statements; return the rows of each as named tuples.
 
     The driver does not begin a transaction: if none is open yet, the first statement must. `meanwhile` runs while the
-    server works, unless `asked` is empty. Raises psycopg's errors; nothing after the failing statement is done.
+    server works, unless `statements` is empty. Raises psycopg's errors; nothing after the failing statement is done.
     """
-    if not asked:
+    if not statements:
         return []
     adapting: Transformer = adapt.Transformer(driver)
     plans = kept_plans.of(driver)
     try:
-        batch = plans.write(asked, partial(_literal, adapting))
+        batch = plans.write(statements, partial(_literal, adapting))
         if batch.ahead:
             plans.note(_send(driver, batch.ahead))
         # The simple protocol takes several statements at once, without parameters; libpq quotes the values.
@@ -83,7 +83,7 @@ def _array(values: list[Any]) -> bytes | None:
     if others:
         return None
     if kind is UUID:
-        return b"'{%b}'::uuid[]" % ",".join([one.hex for one in values]).encode()
+        return b"'{%b}'::uuid[]" % ",".join([value.hex for value in values]).encode()
     if kind is int and min(values) >= -_INT4 and max(values) < _INT4:
         return b"'{%b}'::int4[]" % ",".join(map(str, values)).encode()
     if kind is str:

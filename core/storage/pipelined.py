@@ -20,7 +20,7 @@ CHUNK_ROWS: Final = 256
 Chunk = list[tuple[Any, ...]]
 
 
-def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator[Iterator[Chunk]]:
+def fetch_in_turn(tx: Tx, *statements: tuple[str, Mapping[str, object]]) -> Generator[Iterator[Chunk]]:
     """Yield the rows of each statement, in chunks and in the form of raw `db.stream_chunks`. For few rows.
 
     All statements are sent at once, and rows are given out as they come; the driver's own pipeline gives out none
@@ -29,7 +29,7 @@ def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator
     driver = driver_of(tx)
     with translate_errors(tx), driver.cursor() as cursor:
         load_raw(cursor.adapters)
-        written = [psycopg.ClientCursor(driver).mogrify(*one).encode() for one in asked]
+        written = [psycopg.ClientCursor(driver).mogrify(*query).encode() for query in statements]
         driver.pgconn.enter_pipeline_mode()
         try:
             for statement in written:

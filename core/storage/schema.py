@@ -56,17 +56,17 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
 
 
 def _create_or_migrate(connection: Connection) -> None:
-    found, newest = version(connection)
-    if found is None:
+    current, newest = version(connection)
+    if current is None:
         _create(connection)
         deferred.load("core.storage.migrating:stamp")(connection)
-    elif found == newest:
+    elif current == newest:
         return  # The migration tool need not be imported to find nothing to do.
-    elif found in migrations():
+    elif current in migrations():
         deferred.load("core.storage.migrating:migrate")(connection)
     else:
         raise Misconfigured(
-            f"The database is at migration {found}, but this version can only use those from {min(migrations())} to "
+            f"The database is at migration {current}, but this version can only use those from {min(migrations())} to "
             f"{newest}: use the version of Imprint that wrote it."
         )
 

@@ -19,10 +19,10 @@ def require_current(db: Database, embedding: tuple[str, int]) -> None:
     with db.queue() as tx:
         if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
             raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
-        found, newest = version(tx)
-        if found != newest:
+        current, newest = version(tx)
+        if current != newest:
             raise Misconfigured(
-                f"The database is at migration {found}, this version needs {newest}: `imprint db upgrade`."
+                f"The database is at migration {current}, this version needs {newest}: `imprint db upgrade`."
             )
         require_same_embedding(tx, embedding)
 

@@ -16,5 +16,5 @@ def derive(settings: Settings, purpose: str) -> bytes:
     give the role a password wherever others may guess that URL.
     """
     url = db.app_url(settings)
-    known = url.password or url.render_as_string(hide_password=False)
-    return hmac.digest(str(known).encode(), f"imprint {purpose}".encode(), hashlib.sha256)
+    secret = url.password or url.render_as_string(hide_password=False)
+    return hmac.digest(str(secret).encode(), f"imprint {purpose}".encode(), hashlib.sha256)

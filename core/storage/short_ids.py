@@ -47,10 +47,10 @@ def find(tx: Tx, kind: Kind, end: str) -> list[UUID]:
     """Return the tenant's ids of a kind that end with these characters, newest first, at most MOST."""
     table, turned = _TABLES[kind], end[::-1]
     # Compared as a range and not with LIKE, which row-level security would keep from the index.
-    found = (
+    statement = (
         select(table.c.id)
         .where(_INDEXED.get(kind, true()), table.c.id_tail >= turned, table.c.id_tail < turned + _AFTER_HEX)
         .order_by(table.c.id_tail, table.c.id.desc())
         .limit(MOST)
     )
-    return sorted(tx.execute(found).scalars(), reverse=True)
+    return sorted(tx.execute(statement).scalars(), reverse=True)

@@ -116,8 +116,8 @@ def _fingerprint() -> Column[str]:
 
     A column, so that whatever gives a dispatch up has computed it.
     """
-    words = f"CASE WHEN strpos(error, '  File ') > 0 THEN right({_ERROR}, 400) ELSE left({_ERROR}, 200) END"
-    hashed = Computed(f"CASE WHEN status = 'dead' THEN left(md5(target || {words}), 16) END", persisted=True)
+    error_part = f"CASE WHEN strpos(error, '  File ') > 0 THEN right({_ERROR}, 400) ELSE left({_ERROR}, 200) END"
+    hashed = Computed(f"CASE WHEN status = 'dead' THEN left(md5(target || {error_part}), 16) END", persisted=True)
     says = "Of a dead one: hash of its agent and its error without ids, numbers and quotes."
     return Column("fingerprint", Text, hashed, comment=says)
 

@@ -41,15 +41,15 @@ def models_by_place(tx: Tx) -> dict[str, EmbeddingModel]:
     """Return the model of each column of vectors; a column that is not named is free."""
     stored = {row.name: row.value for row in tx.execute(_FACTS)}
     return {
-        place: EmbeddingModel(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
-        for place, name in NAMES.items()
+        column: EmbeddingModel(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
+        for column, name in NAMES.items()
         if f"{name}.model" in stored
     }
 
 
 def of(tx: Tx, model: EmbeddingModel) -> str | None:
     """Return the column with a model's vectors, or None."""
-    return next((place for place, held in models_by_place(tx).items() if held == model), None)
+    return next((column for column, held in models_by_place(tx).items() if held == model), None)
 
 
 def reserve(tx: Tx, model: EmbeddingModel) -> str:
@@ -58,23 +58,23 @@ def reserve(tx: Tx, model: EmbeddingModel) -> str:
     Misconfigured: both are taken.
     """
     held = models_by_place(tx)
-    mine = next((place for place, other in held.items() if other == model), None)
-    place = mine or next((place for place in NAMES if place not in held), None)
-    if place is None:
+    mine = next((column for column, other in held.items() if other == model), None)
+    column = mine or next((column for column in NAMES if column not in held), None)
+    if column is None:
         others = " and ".join(str(other) for other in held.values())
         raise Misconfigured(f"There are vectors of {others}. Finish that change first: imprint memory reembed --finish")
     for part, value in zip(("model", "dimension"), map(str, model), strict=True):
-        tx.execute(_NAME, {"name": f"{NAMES[place]}.{part}", "value": value})
-    return place
+        tx.execute(_NAME, {"name": f"{NAMES[column]}.{part}", "value": value})
+    return column
 
 
-def release(tx: Tx, place: str) -> EmbeddingModel | None:
+def release(tx: Tx, column: str) -> EmbeddingModel | None:
     """Release a column, as the owner, so that no process finds its vectors; return their model."""
     held = models_by_place(tx)
     if len(held) < len(NAMES):
         return None
-    tx.execute(_FORGET, {"names": [f"{NAMES[place]}.model", f"{NAMES[place]}.dimension"]})
-    return held[place]
+    tx.execute(_FORGET, {"names": [f"{NAMES[column]}.model", f"{NAMES[column]}.dimension"]})
+    return held[column]
 
 
 _FACTS = text("SELECT name, value FROM deployment WHERE name LIKE 'embedding.%'")

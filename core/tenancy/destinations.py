@@ -72,9 +72,9 @@ def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
     """Return the destinations in force for the tenant."""
     row = tx.execute(_GET).one_or_none()
     own = list(row.hosts) if row is not None else settings.webhook_hosts if tenant_id == DEFAULT else []
-    channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _channels_in_settings(
-        settings, tenant_id
-    ).keys()
+    channels = {
+        channel_secret.name for channel_secret in tenancy_secrets.all_of(tx, "channel")
+    } | _channels_in_settings(settings, tenant_id).keys()
     stored = tenancy_secrets.all_of(tx, "header")
     return Outlets(
         hosts=settings_hosts.allowed_by(own, settings.webhook_hosts),
@@ -115,8 +115,8 @@ def view(tx: Tx, settings: Settings, tenant_id: str) -> Json:
     now, row = of(tx, settings, tenant_id), tx.execute(_GET).one_or_none()
     hints = {name: _hint(str(address)) for name, address in _channels_in_settings(settings, tenant_id).items()}
     stored = tenancy_secrets.all_of(tx, "channel")
-    hints |= {one.name: one.hint or "" for one in stored}
-    own = [one.name for one in stored]
+    hints |= {secret.name: secret.hint or "" for secret in stored}
+    own = [secret.name for secret in stored]
     signs = tenancy_secrets.all_of(tx, "signing")
     return {
         "tenant": tenant_id,
@@ -133,19 +133,19 @@ def view(tx: Tx, settings: Settings, tenant_id: str) -> Json:
     }
 
 
-def put(tx: Tx, settings: Settings, tenant_id: str, wanted: OutletChanges, *, by: str) -> None:
+def put(tx: Tx, settings: Settings, tenant_id: str, changes: OutletChanges, *, by: str) -> None:
     """Set destinations. Invalid: one is malformed, or not allowed by the settings."""
-    problems = list(_problems(settings, wanted))
+    problems = list(_problems(settings, changes))
     if problems:
         raise Invalid(problems)
-    if wanted.hosts is not None:
-        tx.execute(_PUT, {"tenant": tenant_id, "hosts": list(dict.fromkeys(wanted.hosts)), "by": by})
-    if wanted.channels is not None:
-        _put_channels(tx, settings, tenant_id, wanted.channels, by)
-    if wanted.signing == "":
+    if changes.hosts is not None:
+        tx.execute(_PUT, {"tenant": tenant_id, "hosts": list(dict.fromkeys(changes.hosts)), "by": by})
+    if changes.channels is not None:
+        _put_channels(tx, settings, tenant_id, changes.channels, by)
+    if changes.signing == "":
         tenancy_secrets.keep_only(tx, "signing", [])
-    elif wanted.signing is not None:
-        keys = " ".join(wanted.signing.split())
+    elif changes.signing is not None:
+        keys = " ".join(changes.signing.split())
         tenancy_secrets.put(tx, vault.load(settings), tenant_id, "signing", SIGNING, keys, by=by)
 
 
@@ -178,31 +178,31 @@ def signing_fault(keys: str) -> str | None:
     return None
 
 
-def _put_channels(tx: Tx, settings: Settings, tenant_id: str, wanted: Mapping[str, str | None], by: str) -> None:
-    known = {one.name for one in tenancy_secrets.all_of(tx, "channel")}
-    missing = [name for name, address in wanted.items() if address is None and name not in known]
+def _put_channels(tx: Tx, settings: Settings, tenant_id: str, channels: Mapping[str, str | None], by: str) -> None:
+    stored_names = {secret.name for secret in tenancy_secrets.all_of(tx, "channel")}
+    missing = [name for name, address in channels.items() if address is None and name not in stored_names]
     if missing:
         raise Invalid([Problem(f"/channels/{name}", "has no address to keep; give one") for name in missing])
-    tenancy_secrets.keep_only(tx, "channel", wanted.keys())
-    for name, address in wanted.items():
+    tenancy_secrets.keep_only(tx, "channel", channels.keys())
+    for name, address in channels.items():
         if address is not None:
             hint = _hint(address)
             tenancy_secrets.put(tx, vault.load(settings), tenant_id, "channel", name, address, by=by, hint=hint)
 
 
-def _problems(settings: Settings, wanted: OutletChanges) -> Iterator[Problem]:
-    allowed = ", ".join(f"`{one}`" for one in settings.webhook_hosts) or "none"
+def _problems(settings: Settings, changes: OutletChanges) -> Iterator[Problem]:
+    allowed = ", ".join(f"`{host}`" for host in settings.webhook_hosts) or "none"
     beyond = f"is not among the hosts allowed here ({allowed}); the operator can add it to IMPRINT_WEBHOOK_HOSTS"
-    for place, entry in enumerate(wanted.hosts or ()):
+    for index, entry in enumerate(changes.hosts or ()):
         try:
             if not settings_hosts.allowed_by([entry], settings.webhook_hosts):
-                yield Problem(f"/hosts/{place}", beyond)
+                yield Problem(f"/hosts/{index}", beyond)
         except ValueError as error:
-            yield Problem(f"/hosts/{place}", str(error))
-    for name, address in (wanted.channels or {}).items():
+            yield Problem(f"/hosts/{index}", str(error))
+    for name, address in (changes.channels or {}).items():
         if address is not None and not settings_hosts.allows(settings.webhook_hosts, address):
             yield Problem(f"/channels/{name}", f"leads to an address that {beyond}")
-    if wanted.signing and (fault := signing_fault(wanted.signing)):
+    if changes.signing and (fault := signing_fault(changes.signing)):
         yield Problem("/signing_secret", fault)
 
 

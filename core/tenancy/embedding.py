@@ -47,17 +47,17 @@ class TenantEmbedding:
         """Schema of the other column."""
         return SCHEMAS[OTHER[self.place]]
 
-    def asking(self, wanted: EmbeddingModel, until: datetime) -> Self:
+    def asking(self, requested: EmbeddingModel, until: datetime) -> Self:
         """Return the state after a request for a model. `until`: when vectors that nobody wants are removed.
 
         Conflict: the vectors of a third model are in the other column.
         """
-        if wanted == self.model:
+        if requested == self.model:
             given_up = self.state in {"clearing", "filling"}
             return replace(self, state="leaving", until=until) if given_up else self
         if self.other is None:
-            return replace(self, other=wanted, state="clearing")
-        if wanted != self.other or self.state == "removing":
+            return replace(self, other=requested, state="clearing")
+        if requested != self.other or self.state == "removing":
             left = self.state in {"leaving", "removing"}
             doing = "removed, which a worker does after the longest running job" if left else "made"
             raise Conflict(f"The vectors of {self.other.name} are being {doing}. Ask again when that is over.")

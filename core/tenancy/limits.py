@@ -70,8 +70,8 @@ def _check(values: Json) -> Json:
 
 
 def _read(tx: Tx, tenant_id: str) -> dict[str, Any]:
-    found = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
-    return dict(found or {})
+    stored = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
+    return dict(stored or {})
 
 
 def _write(tx: Tx, tenant_id: str, value: Json) -> None:

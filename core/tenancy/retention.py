@@ -71,8 +71,8 @@ class Retention(BaseModel):
 
 def get(tx: Tx, tenant_id: str) -> Retention:
     """Return what the tenant has chosen; without a choice everything is kept."""
-    found = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
-    return Retention.model_validate(found or {})
+    stored = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
+    return Retention.model_validate(stored or {})
 
 
 def put(tx: Tx, tenant_id: str, chosen: Retention) -> None:

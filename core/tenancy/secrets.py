@@ -69,10 +69,10 @@ def all_of(tx: Tx, kind: Kind) -> list[TenantSecret]:
 
 def get(tx: Tx, kind: Kind, name: str) -> TenantSecret:
     """Return one secret without its value; NotFound if there is none of that name."""
-    found = next((one for one in all_of(tx, kind) if one.name == name), None)
-    if found is None:
+    secret = next((secret for secret in all_of(tx, kind) if secret.name == name), None)
+    if secret is None:
         raise _unknown(name)
-    return found
+    return secret
 
 
 def put(
@@ -119,8 +119,8 @@ def reseal(tx: Tx, vault: Vault, tenant_id: str) -> int:
     """Encrypt all secrets of the tenant with the first key, so that the others can be dropped; return how many."""
     rows = tx.execute(_ALL).all()
     for row in rows:
-        place = _place(tenant_id, row.kind, row.name)
-        sealed = vault.seal(vault.open(bytes(row.sealed), place), place)
+        location = _place(tenant_id, row.kind, row.name)
+        sealed = vault.seal(vault.open(bytes(row.sealed), location), location)
         tx.execute(_RESEAL, {"kind": row.kind, "name": row.name, "sealed": sealed})
     return len(rows)
 

@@ -215,7 +215,7 @@ _USED = text("""
 
 def _check_labels(labels: Collection[str], scopes: Collection[str]) -> None:
     """Refuse labels that are none, and scopes that a key with labels cannot have."""
-    wrong = sorted(one for one in labels if not re.fullmatch(LABEL, one))
+    wrong = sorted(label for label in labels if not re.fullmatch(LABEL, label))
     if wrong or len(labels) > MOST_LABELS:
         advice = f"give at most {MOST_LABELS}, each with up to 63 of a-z, 0-9 and _ . : @ -"
         raise Invalid([Problem("/labels", f"{wrong or 'too many'}: {advice}")])

@@ -29,17 +29,17 @@ class Vault:
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._ciphers = [AESGCM(key) for key in keys]
 
-    def seal(self, secret: str, place: str) -> bytes:
-        """Encrypt a secret for a place; it cannot be decrypted for another one."""
+    def seal(self, secret: str, location: str) -> bytes:
+        """Encrypt a secret for a location; it cannot be decrypted for another one."""
         nonce = os.urandom(NONCE_BYTES)
-        return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), place.encode())
+        return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), location.encode())
 
-    def open(self, sealed: bytes, place: str) -> str:
-        """Decrypt what was encrypted for this place. Misconfigured: none of the keys fits."""
+    def open(self, sealed: bytes, location: str) -> str:
+        """Decrypt what was encrypted for this location. Misconfigured: none of the keys fits."""
         nonce, encrypted = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
         for cipher in self._ciphers:
             try:
-                return cipher.decrypt(nonce, encrypted, place.encode()).decode()
+                return cipher.decrypt(nonce, encrypted, location.encode()).decode()
             except InvalidTag:
                 continue
         raise Misconfigured(
@@ -54,7 +54,7 @@ def load(settings: Settings) -> Vault:
     Misconfigured: a key is malformed, or none can be created.
     """
     if settings.secrets_key is not None:
-        return Vault([_key(one, "IMPRINT_SECRETS_KEY") for one in settings.secrets_key.get_secret_value().split()])
+        return Vault([_key(key, "IMPRINT_SECRETS_KEY") for key in settings.secrets_key.get_secret_value().split()])
     path = settings.home / KEY_FILE
     try:
         written = key_files.read_or_make(path, lambda: base64.b64encode(os.urandom(KEY_BYTES)).decode())

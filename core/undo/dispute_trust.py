@@ -38,20 +38,20 @@ def read_contradictions(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> C
     return Contradictions(standing, {row.memory_id: row.trust for row in tx.execute(_BEFORE, {"ids": ended})})
 
 
-def with_trust(row: MemoryRow, fields: Json, known: Contradictions, given: Provenance) -> Json:
+def with_trust(row: MemoryRow, fields: Json, contradictions: Contradictions, given: Provenance) -> Json:
     """Return the reverted fields with the trust that remaining contradictions leave.
 
     `given`: relations restored by the undo.
     """
     comes_back = any(
-        one["relation"] == Relation.CONTRADICTS and str(row.id) in (one["from_id"], one["to_id"])
-        for one in given.relations
+        relation["relation"] == Relation.CONTRADICTS and str(row.id) in (relation["from_id"], relation["to_id"])
+        for relation in given.relations
     )
     then = fields.get("trust", row.trust)
-    if then in OPEN and (comes_back or (row.trust == Trust.DISPUTED and row.id in known.standing)):
+    if then in OPEN and (comes_back or (row.trust == Trust.DISPUTED and row.id in contradictions.standing)):
         return fields | {"trust": Trust.DISPUTED.value}
-    if then == Trust.DISPUTED and not comes_back and row.id in known.settled:
-        return fields | {"trust": known.settled[row.id]}
+    if then == Trust.DISPUTED and not comes_back and row.id in contradictions.settled:
+        return fields | {"trust": contradictions.settled[row.id]}
     return fields
 
 

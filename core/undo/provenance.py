@@ -27,8 +27,8 @@ class Provenance:
     def of_memory(self, memory_id: UUID) -> Json:
         """Return the rows of one memory as JSON; a relation belongs to the memory that it starts from."""
         kept = {
-            "evidence": [one for one in self.evidence if one["memory_id"] == str(memory_id)],
-            "relations": [one for one in self.relations if one["from_id"] == str(memory_id)],
+            "evidence": [row for row in self.evidence if row["memory_id"] == str(memory_id)],
+            "relations": [row for row in self.relations if row["from_id"] == str(memory_id)],
         }
         return {name: rows for name, rows in kept.items() if rows}
 
@@ -37,13 +37,16 @@ class Provenance:
 
     def ends(self) -> set[UUID]:
         """Return the ids of memories at either end of these relations."""
-        return {UUID(one[end]) for one in self.relations for end in ("from_id", "to_id")}
+        return {UUID(relation[end]) for relation in self.relations for end in ("from_id", "to_id")}
 
 
 def merge(several: Iterable[Provenance]) -> Provenance:
     """Merge several into one."""
     kept = list(several)
-    return Provenance([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
+    return Provenance(
+        [e for provenance in kept for e in provenance.evidence],
+        [r for provenance in kept for r in provenance.relations],
+    )
 
 
 def withdraw(

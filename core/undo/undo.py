@@ -43,7 +43,7 @@ class Move:
     """Effect on one memory: the row that was read, and the fields to revert.
 
     `created`: the change had created it. `overtaken`: the change had set fields, and others have set all of them since.
-    `words`: text to index again, or None. `withdrawn` and `returned`: rows that the undone undo had removed and
+    `content`: text to index again, or None. `withdrawn` and `returned`: rows that the undone undo had removed and
     restored.
     """
 
@@ -51,7 +51,7 @@ class Move:
     fields: Json
     created: bool
     overtaken: bool
-    words: str | None
+    content: str | None
     withdrawn: Provenance
     returned: Provenance
 
@@ -66,7 +66,7 @@ class UndoPlan:
 
     tenant_id: str
     change_id: UUID
-    word: str
+    change_name: str
     owner: Owner
     moves: Sequence[Move]
     chain: Sequence[UUID]
@@ -76,7 +76,7 @@ class UndoPlan:
     @property
     def texts(self) -> list[str]:
         """Texts to embed for `write`, in the order in which it expects the vectors."""
-        return [*(m.words for m in self.moves if m.words is not None), *([self.kept.content] if self.kept else [])]
+        return [*(m.content for m in self.moves if m.content is not None), *([self.kept.content] if self.kept else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -
         ids = _touched_ids(tx, change_id, verdict, steps)
         _refuse_undone(tx, change_id, verdict, ids)
         rows = _rows(tx, ids)
-        indexed = set(tx.execute(_INDEXED, {"refs": [str(one) for one in ids]}).scalars())
+        indexed = set(tx.execute(_INDEXED, {"refs": [str(memory_id) for memory_id in ids]}).scalars())
         stays = field_reversal.stays(steps, change_id)
         moves = [_move(row, steps.get(row.id, ()), change_id, indexed, stays=row.id in stays) for row in rows]
         moves = _with_free_slots(tx, moves)
@@ -140,7 +140,7 @@ def write(tx: Tx, plan: UndoPlan, vectors: NDArray[np.float32], author: Author, 
 
     Conflict: a memory was changed in the meantime, or its place is taken.
     """
-    change_id, said = uuid7(), f"Undo of {plan.word}: {reason}" if reason else f"Undo of {plan.word}."
+    change_id, remark = uuid7(), f"Undo of {plan.change_name}: {reason}" if reason else f"Undo of {plan.change_name}."
     for user in sorted({plan.owner.user_id, *(m.row.user_id or "" for m in plan.moves)}):
         writer.lock(tx, plan.tenant_id, user)
     verdicts.mark_undone(tx, plan.chain, change_id)
@@ -149,16 +149,16 @@ def write(tx: Tx, plan: UndoPlan, vectors: NDArray[np.float32], author: Author, 
     if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
         raise Conflict("Everything that this change wrote has been changed again since; nothing is left to undo.")
     updates.refuse_collisions(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
-    steps = [versions.VersionEntry(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
+    steps = [versions.VersionEntry(row, "undo", remark, change_id, _restorable(row.id, taken, given)) for row in rows]
     versions.record(tx, steps, author)
     _index(tx, plan, rows, vectors)
     retention.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
     publishing.publish(
-        tx, plan.tenant_id, author, [_event_of_undo(r, m, said) for r, m in zip(rows, plan.moves, strict=True)]
+        tx, plan.tenant_id, author, [_event_of_undo(r, m, remark) for r, m in zip(rows, plan.moves, strict=True)]
     )
-    added = _add_kept(tx, plan, vectors, author, said, change_id)
+    added = _add_kept(tx, plan, vectors, author, remark, change_id)
     undone = Undone(change_id, plan.change_id, [*(row.id for row in rows), *added])
-    verdicts.record_undo(tx, plan.tenant_id, _verdict(plan, undone, said), author)
+    verdicts.record_undo(tx, plan.tenant_id, _verdict(plan, undone, remark), author)
     return undone
 
 
@@ -170,12 +170,12 @@ def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
     memories.get(tx, memory_id)
     history = memories.history(tx, memory_id)
     if version is not None:
-        found = next((one for one in history if one.version == version), None)
-        if found is None:
+        entry = next((entry for entry in history if entry.version == version), None)
+        if entry is None:
             raise Invalid(
                 [Problem("/version", f"Must be between 1 and {history[-1].version}; see the memory's /history.")]
             )
-        history = [found]
+        history = [entry]
     undone = set() if version else verdicts.undone_of(tx, [v.change_id for v in history if v.change == "undo"])
     for step in reversed(history):
         if step.change_id and step.change_id not in undone and (version or step.change != "undo"):
@@ -185,15 +185,15 @@ def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
 
 def _steps(tx: Tx, change_id: UUID) -> dict[UUID, list[HistoryStep]]:
     """Return the versions of each memory that a change has touched, from the one before it on."""
-    found: defaultdict[UUID, list[HistoryStep]] = defaultdict(list)
+    steps_by_memory: defaultdict[UUID, list[HistoryStep]] = defaultdict(list)
     for row in tx.execute(_STEPS, {"id": change_id}):
-        found[row.memory_id].append(HistoryStep(row.version, row.change, row.change_id, row.snapshot))
-    return found
+        steps_by_memory[row.memory_id].append(HistoryStep(row.version, row.change, row.change_id, row.snapshot))
+    return steps_by_memory
 
 
 def _touched_ids(tx: Tx, change_id: UUID, verdict: Any, steps: Mapping[UUID, Sequence[HistoryStep]]) -> list[UUID]:
     about = (verdict.memory_id, verdict.other_id if verdict.kind == "contradict" else None) if verdict else ()
-    ids = {*steps, *(one for one in about if one)}
+    ids = {*steps, *(memory_id for memory_id in about if memory_id)}
     if not ids and verdict is None:
         ids = {end for row in tx.execute(_LINKED, {"id": change_id}) for end in row}
         if not ids:
@@ -208,10 +208,10 @@ def _refuse_undone(tx: Tx, change_id: UUID, verdict: Any, ids: Sequence[UUID]) -
 
 
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
-    found = memories.of_ids(tx, ids)
-    if len(found) < len(ids) or any(row.status == Status.ERASED for row in found.values()):
+    rows_by_id = memories.of_ids(tx, ids)
+    if len(rows_by_id) < len(ids) or any(row.status == Status.ERASED for row in rows_by_id.values()):
         raise Conflict("A memory that this change wrote has been erased since; erased memories cannot be restored.")
-    return [found[one] for one in ids]
+    return [rows_by_id[memory_id] for memory_id in ids]
 
 
 def _with_free_slots(tx: Tx, moves: Sequence[Move]) -> list[Move]:
@@ -245,9 +245,9 @@ def _move(
 
 
 def _with_trust(tx: Tx, chain: Sequence[UUID], moves: Sequence[Move]) -> list[Move]:
-    known = dispute_trust.read_contradictions(tx, [m.row.id for m in moves], chain)
+    contradictions = dispute_trust.read_contradictions(tx, [m.row.id for m in moves], chain)
     given = provenance.merge(m.withdrawn for m in moves)
-    return [replace(m, fields=dispute_trust.with_trust(m.row, m.fields, known, given)) for m in moves]
+    return [replace(m, fields=dispute_trust.with_trust(m.row, m.fields, contradictions, given)) for m in moves]
 
 
 def _chain(tx: Tx, change_id: UUID, verdict: Any) -> list[UUID]:
@@ -305,13 +305,13 @@ def _claims(row: MemoryRow, move: Move) -> bool:
 def _restorable(memory_id: UUID, taken: Provenance, given: Provenance) -> Json:
     """Evidence and relations of a memory that an undo of this undo will need."""
     extra = {"withdrawn": taken.of_memory(memory_id), "returned": given.of_memory(memory_id)}
-    return {name: one for name, one in extra.items() if one}
+    return {name: part for name, part in extra.items() if part}
 
 
 def _index(tx: Tx, plan: UndoPlan, rows: Sequence[MemoryRow], vectors: NDArray[np.float32]) -> None:
     made = iter(vectors)
     for row, move in zip(rows, plan.moves, strict=True):
-        if move.words is not None:
+        if move.content is not None:
             updates.replace_index_entry(tx, plan.tenant_id, row, next(made))
 
 
@@ -347,8 +347,8 @@ def _event_of_undo(row: MemoryRow, move: Move, reason: str) -> Emission:
 def _verdict(plan: UndoPlan, undone: Undone, reason: str) -> Json:
     """Describe the undo as a verdict. `apart`: memories that the deduplication sweep must not merge with the first."""
     first = plan.keeper or undone.memory_ids[0]
-    others = [one for one in undone.memory_ids if one != first]
-    apart = [str(one) for one in others] if plan.keeper else []
+    others = [memory_id for memory_id in undone.memory_ids if memory_id != first]
+    apart = [str(memory_id) for memory_id in others] if plan.keeper else []
     return {
         "id": undone.change_id,
         "user_id": plan.owner.user_id,

@@ -109,7 +109,7 @@ class _BacktestSide:
 
     def end_waits(self, event: Event, at: datetime) -> list[int]:
         """End the waits that the event ends; return the last positions of what fires now."""
-        return [seq for one in self.alone.flushed_by(event) for seq in self.tell(self.flow.flush(one.key, at))]
+        return [seq for flushed in self.alone.flushed_by(event) for seq in self.tell(self.flow.flush(flushed.key, at))]
 
     def tell(self, outcomes: Iterable[SimulatedOutcome]) -> list[int]:
         """Count the outcomes of matches; return the last positions of what fires."""
@@ -119,7 +119,7 @@ class _BacktestSide:
             if outcome.held_by is not None:
                 self.tally.held[outcome.held_by] += len(met)
             else:
-                ids, last = tuple(one.event_id for one in met[-SHOWN_EVENTS:]), met[-1]
+                ids, last = tuple(match.event_id for match in met[-SHOWN_EVENTS:]), met[-1]
                 self.tally.add(Act(outcome.at, outcome.seqs[-1], ids, last.key, last.user_id, last.tick))
                 acted.append(outcome.seqs[-1])
         return acted
@@ -129,7 +129,7 @@ class Backtest:
     """A backtest, ready to run."""
 
     def __init__(
-        self, db: Database, tenant_id: str, asked: BacktestRequest, meanings: Meanings, *, max_hops: int
+        self, db: Database, tenant_id: str, request: BacktestRequest, meanings: Meanings, *, max_hops: int
     ) -> None:
         """Count the events. Invalid: the range is empty, or a schedule is due too often in it.
 
@@ -139,21 +139,21 @@ class Backtest:
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
         with log_window.read_only(db, tenant_id) as tx:
             in_force = _in_force(tx)
-        draft = asked.draft.model_copy(update={"action_mode": "auto"}) if _is_shadow(asked.draft) else asked.draft
+        draft = request.draft.model_copy(update={"action_mode": "auto"}) if _is_shadow(request.draft) else request.draft
         old = next((numbered for numbered in in_force if numbered[0].name == draft.name), None)
         others = _with_a_say(in_force, draft, old)
         rules: dict[Side, Numbered] = {"draft": (draft, old[1] + 1 if old else 1)}
         if old is not None:
             rules["in_force"] = old
-        self._actors = {side: _BacktestSide.of(numbered, others, asked.samples) for side, numbered in rules.items()}
+        self._actors = {side: _BacktestSide.of(numbered, others, request.samples) for side, numbered in rules.items()}
         self._draft, self._old = self._actors["draft"], self._actors.get("in_force")
         self._before = self._old.among if self._old else Ruleset(others)
         self._has_others = bool(others)
-        self._characters = asked.characters
-        self._stretch = log_window.open_window(db, tenant_id, asked.since, asked.until, rules)
+        self._characters = request.characters
+        self._stretch = log_window.open_window(db, tenant_id, request.since, request.until, rules)
         self._clock = self._stretch.since
-        self._comparison = Comparison(asked.samples)
-        self._displaced, self._released = Shift(asked.samples), Shift(asked.samples)
+        self._comparison = Comparison(request.samples)
+        self._displaced, self._released = Shift(request.samples), Shift(request.samples)
 
     def run(self) -> Iterator[Progress | Result]:
         """Process all events, yielding progress at intervals; the last item is the result.
@@ -213,10 +213,10 @@ class Backtest:
         self._released.add(sorted(fired_after - fired_before), event.id)
 
     def _verdicts(self, rules: Ruleset, event: Event, lookup: Lookup) -> list[RuleVerdict]:
-        found = rules.decide(event, lookup, similarity=self._meanings.similarity)
+        verdicts = rules.decide(event, lookup, similarity=self._meanings.similarity)
         if event.hop < self._max_hops:
-            return found
-        return [verdict._replace(fired=False, held_by="hop") for verdict in found]
+            return verdicts
+        return [verdict._replace(fired=False, held_by="hop") for verdict in verdicts]
 
     def _learn(
         self,
@@ -229,15 +229,15 @@ class Backtest:
         texts = {compared for rules in comparing for event in events for compared in rules.texts(event)}
         if texts:
             self._meanings.warm(texts)
-        asked = []
+        requested = []
         for event in events:
             names = frozenset().union(*(rules.asks(event) for rules in rulesets))
             if names and not names <= answers.get((event.tenant_id, event.seq), {}).keys():
-                asked.append((event, names))
-        if asked:
+                requested.append((event, names))
+        if requested:
             with log_window.read_only(self._db, self._tenant_id) as tx:
-                for place, found in lookups.ask(tx, asked).items():
-                    answers.setdefault(place, {}).update(found)
+                for position, answer in lookups.ask(tx, requested).items():
+                    answers.setdefault(position, {}).update(answer)
 
     def _step(self, event: Event, verdicts: Mapping[Side, RuleVerdict]) -> None:
         """Process one event on both sides, after everything that was due before it."""
@@ -308,11 +308,11 @@ def _by_day(tally: Tally) -> list[Json]:
 
 def _in_force(tx: Tx) -> list[Numbered]:
     """Return the rules in force that this version of the service can read; its routers ignore the others as well."""
-    found = []
+    rules = []
     for stored in store.in_force(tx):
         with suppress(Invalid):
-            found.append((parse(stored.document, TARGETS), stored.version))
-    return found
+            rules.append((parse(stored.document, TARGETS), stored.version))
+    return rules
 
 
 def _is_shadow(rule: Rule) -> bool:

@@ -123,10 +123,10 @@ class Comparison:
     def add(self, side: Side, seqs: Iterable[int]) -> None:
         """Record that this side has fired on bursts that end at these positions."""
         for seq in seqs:
-            known = self._waiting.get(seq)
-            if known is None:
+            earlier = self._waiting.get(seq)
+            if earlier is None:
                 self._waiting[seq] = side
-            elif known != side:
+            elif earlier != side:
                 del self._waiting[seq]
                 self.both += 1
 
@@ -163,9 +163,9 @@ class Shift:
     def add(self, rules: Iterable[str], event_id: str) -> None:
         for rule in rules:
             self._times[rule] += 1
-            shown = self._events.setdefault(rule, [])
-            if len(shown) < self.limit:
-                shown.append(event_id)
+            event_ids = self._events.setdefault(rule, [])
+            if len(event_ids) < self.limit:
+                event_ids.append(event_id)
 
     def as_json(self) -> list[Json]:
         """Return the rules, those with the most events first."""

@@ -34,14 +34,14 @@ def of(tx: Tx, rule: Rule, times: int) -> Json:
 
     A figure without history is null, and `notes` says why. Only agents use models.
     """
-    found = [(action, _mean(tx, action)) for action in rule.actions]
+    action_means = [(action, _mean(tx, action)) for action in rule.actions]
     return {
-        "dispatches": times * len(found),
-        "seconds": _total(times, [mean.seconds for _, mean in found]),
-        "tokens": _total(times, [mean.tokens for _, mean in found]),
-        "cost": _total(times, [mean.cost for _, mean in found]),
-        "actions": [_row(action, mean, times) for action, mean in found],
-        "notes": [note for action, mean in found for note in _notes(action, mean)],
+        "dispatches": times * len(action_means),
+        "seconds": _total(times, [mean.seconds for _, mean in action_means]),
+        "tokens": _total(times, [mean.tokens for _, mean in action_means]),
+        "cost": _total(times, [mean.cost for _, mean in action_means]),
+        "actions": [_row(action, mean, times) for action, mean in action_means],
+        "notes": [note for action, mean in action_means for note in _notes(action, mean)],
     }
 
 
@@ -55,8 +55,8 @@ def _mean(tx: Tx, action: Action) -> Mean:
 
 
 def _total(times: int, means: Sequence[float | None]) -> float | None:
-    known = [mean for mean in means if mean is not None]
-    return round(times * sum(known), 6) if len(known) == len(means) else None
+    present = [mean for mean in means if mean is not None]
+    return round(times * sum(present), 6) if len(present) == len(means) else None
 
 
 def _row(action: Action, mean: Mean, times: int) -> Json:

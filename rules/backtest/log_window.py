@@ -135,11 +135,11 @@ def open_window(
         begin = since or min(tx.execute(_BEGIN).scalar_one() or until, until)
         begin = _within_log(begin, since, expiries.newest(tx, "events"))
         types = _types(rule for rule, _ in rules.values())
-        found = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
+        extent = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
     ticks = _time_table(rules, begin, until)
-    total = _count_ticks(db, tenant_id, ticks) + (found.total if found else 0)
-    first, last = (found.first, found.last) if found and found.total else (1, 0)
-    expired = found.expired if found else 0
+    total = _count_ticks(db, tenant_id, ticks) + (extent.total if extent else 0)
+    first, last = (extent.first, extent.last) if extent and extent.total else (1, 0)
+    expired = extent.expired if extent else 0
     return LogWindow(db, tenant_id, begin, until, rules, ticks, total, first, last, expired)
 
 
@@ -186,13 +186,15 @@ def _patterns(rule: Rule) -> Collection[str]:
 
 def _time_table(rules: Mapping[Side, Numbered], since: datetime, until: datetime) -> list[Tick]:
     """Merge the due times of the sides that have a schedule; a time that both have counts once."""
-    found = sorted(
+    due_times = sorted(
         (due, rule.schedule.for_each == "user", side)
         for side, (rule, _) in rules.items()
         if rule.schedule is not None
         for due in _due(rule, rule.schedule, since, until)
     )
-    return [Tick(due, for_users, [side for *_, side in same]) for (due, for_users), same in groupby(found, _of_tick)]
+    return [
+        Tick(due, for_users, [side for *_, side in same]) for (due, for_users), same in groupby(due_times, _of_tick)
+    ]
 
 
 def _of_tick(row: tuple[datetime, bool, Side]) -> tuple[datetime, bool]:
@@ -232,16 +234,16 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
 
 def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
     """Return the event that the clock would emit."""
-    told = schedules.tick(scheduled, due, user_id)
+    tick = schedules.tick(scheduled, due, user_id)
     return Event(
         seq=seq,
         tenant_id=scheduled.tenant_id,
-        id=told.id,
+        id=tick.id,
         source=SOURCE,
-        event_type=told.event_type,
-        subject=told.subject,
-        time=told.time,
-        payload=told.payload,
+        event_type=tick.event_type,
+        subject=tick.subject,
+        time=tick.time,
+        payload=tick.payload,
         user_id=user_id,
     )
 

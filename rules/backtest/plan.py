@@ -32,7 +32,7 @@ class PlanRequest:
     actions of a rule as JSON.
     """
 
-    wanted: EventFilter
+    criteria: EventFilter
     extent: Extent
     rules: Sequence[Numbered]
     samples: int
@@ -51,7 +51,7 @@ class _RuleTally:
 class _Plan:
     """The totals of all rules while events are decided. `failed`: events on which the rules fail."""
 
-    asked: PlanRequest
+    request: PlanRequest
     rules: dict[str, _RuleTally] = field(default_factory=dict)
     decided: int = 0
     failed: int = 0
@@ -73,7 +73,7 @@ class _Plan:
                     pass
 
     def _decide(self, decision: Decision, event: Event, keys: dict[str, str]) -> None:
-        mine = self.rules.setdefault(decision.rule, _RuleTally(Tally(Ends(self.asked.samples))))
+        mine = self.rules.setdefault(decision.rule, _RuleTally(Tally(Ends(self.request.samples))))
         mine.tally.matched += 1
         if decision.verdict == "held":
             mine.tally.held[decision.reason or ""] += 1
@@ -88,33 +88,33 @@ class _Plan:
         mine.tally.add(Act(firing.at, firing.seqs[-1], ids, key, user_id))
 
 
-def make(db: Database, tenant_id: str, asked: PlanRequest, meanings: Meanings, *, max_hops: int) -> Json:
+def make(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings, *, max_hops: int) -> Json:
     """Return the plan as JSON. No transaction is open while texts are embedded."""
     began = time.perf_counter()
-    plan = _decide_all(db, tenant_id, asked, meanings, max_hops)
+    plan = _decide_all(db, tenant_id, request, meanings, max_hops)
     with log_window.read_only(db, tenant_id) as tx:
-        rules = [_rule_json(tx, plan, *numbered) for numbered in asked.rules if numbered[0].name in plan.rules]
+        rules = [_rule_json(tx, plan, *numbered) for numbered in request.rules if numbered[0].name in plan.rules]
     costs = [rule["estimate"] for rule in rules]
     return {
         "mode": "plan",
         "events": plan.decided,
-        "truncated": asked.extent.more,
-        "next": asked.extent.last_seq if asked.extent.more else None,
+        "truncated": request.extent.more,
+        "next": request.extent.last_seq if request.extent.more else None,
         "failed": plan.failed,
         "dispatches": sum(cost["dispatches"] for cost in costs),
         "rules": rules,
-        "idle": [rule.name for rule, _ in asked.rules if rule.name not in plan.rules],
+        "idle": [rule.name for rule, _ in request.rules if rule.name not in plan.rules],
         "estimate": {name: _total([cost[name] for cost in costs]) for name in ("seconds", "tokens", "cost")},
         "took_ms": round(1000 * (time.perf_counter() - began)),
     }
 
 
-def _decide_all(db: Database, tenant_id: str, asked: PlanRequest, meanings: Meanings, max_hops: int) -> _Plan:
-    decider, plan, after = Redecision.of(asked.rules, max_hops), _Plan(asked), asked.wanted.after
+def _decide_all(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings, max_hops: int) -> _Plan:
+    decider, plan, after = Redecision.of(request.rules, max_hops), _Plan(request), request.criteria.after
     while True:
         with log_window.read_only(db, tenant_id) as tx:
-            page = selection.page(tx, asked.wanted, after=after, upto=asked.extent.last_seq, limit=PAGE)
-        verdicts = redecision.decide(db, tenant_id, decider.known, page, meanings)
+            page = selection.page(tx, request.criteria, after=after, upto=request.extent.last_seq, limit=PAGE)
+        verdicts = redecision.decide(db, tenant_id, decider.ruleset, page, meanings)
         for event in page:
             met = verdicts[event.seq]
             if isinstance(met, Exception):
@@ -143,12 +143,12 @@ def _rule_json(tx: Tx, plan: _Plan, rule: Rule, version: int) -> Json:
         "gathered": len(mine.gathered),
         "keys": len(tally.keys),
         "users": len(tally.users),
-        "samples": shown.firings(tx, rule, tally.samples.all(), plan.asked.characters),
+        "samples": shown.firings(tx, rule, tally.samples.all(), plan.request.characters),
         "estimate": estimate.of(tx, rule, tally.fired),
         "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
     }
 
 
 def _total(figures: Sequence[float | None]) -> float | None:
-    known = [figure for figure in figures if figure is not None]
-    return round(sum(known), 6) if len(known) == len(figures) else None
+    present = [figure for figure in figures if figure is not None]
+    return round(sum(present), 6) if len(present) == len(figures) else None

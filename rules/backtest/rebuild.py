@@ -58,18 +58,18 @@ class RebuildPlan:
 
 def check_rules(documents: Sequence[Json]) -> None:
     """Check the rules of a requested rebuild. Invalid: one is not a rule; pointers are relative to the request."""
-    for place, document in enumerate(documents):
+    for index, document in enumerate(documents):
         try:
             parse(document, TARGETS)
         except Invalid as error:
-            raise error.below(f"/rules/{place}") from None
+            raise error.below(f"/rules/{index}") from None
 
 
 def run(
     consolidation: Consolidation,
     tenant_id: str,
     shadow_id: str,
-    asked: RebuildPlan,
+    plan: RebuildPlan,
     extract: CandidateReader,
     meanings: Meanings,
 ) -> Json:
@@ -81,17 +81,17 @@ def run(
     shadow.create(consolidation.db, tenant_id, shadow_id)
     read: defaultdict[str, int] = defaultdict(int)
     counts = {"readings": 0, "messages": 0, "requests": 0}
-    for step in replay.read(consolidation.db, tenant_id, asked.user_id, asked.rules, asked.until, meanings):
+    for step in replay.read(consolidation.db, tenant_id, plan.user_id, plan.rules, plan.until, meanings):
         if isinstance(step, StatementRequest):
-            counts["requests"] += _keep_request(consolidation, shadow_id, asked.user_id, step)
+            counts["requests"] += _keep_request(consolidation, shadow_id, plan.user_id, step)
             continue
         counts["readings"] += 1
-        for messages, tags in _unread(consolidation.db, tenant_id, step, read, asked.until):
+        for messages, tags in _unread(consolidation.db, tenant_id, step, read, plan.until):
             counts["messages"] += len(messages)
-            own = {m.id for m in messages if m.user_id == asked.user_id}
-            found = message_tags.tagged((c for c in extract(messages) if c.evidence[0].message_id in own), tags)
-            _store(consolidation, shadow_id, messages, found, link=step.link)
-    _merge_all(consolidation, shadow_id, asked.user_id)
+            own = {m.id for m in messages if m.user_id == plan.user_id}
+            candidates = message_tags.tagged((c for c in extract(messages) if c.evidence[0].message_id in own), tags)
+            _store(consolidation, shadow_id, messages, candidates, link=step.link)
+    _merge_all(consolidation, shadow_id, plan.user_id)
     return {**counts}
 
 
@@ -117,15 +117,15 @@ def take_over(
 
     `seen`: the difference shown to the person. Conflict: it has changed since.
     """
-    found = compare(consolidation.db, tenant_id, shadow_id, user_id)
-    if found.as_json() != seen:
+    difference = compare(consolidation.db, tenant_id, shadow_id, user_id)
+    if difference.as_json() != seen:
         raise Conflict("The memories have changed since the difference was computed. Start a new rebuild.")
-    contents = [s.candidate.content for s in (*found.added, *(new for _, new in found.changed))]
+    contents = [s.candidate.content for s in (*difference.added, *(new for _, new in difference.changed))]
     vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
     with consolidation.db.tenant(tenant_id) as tx:
         if tx.execute(_APPLIED, {"id": rebuild_id}).rowcount == 0:
             raise Conflict("The rebuild was applied or dropped in the meantime.")
-        counts = _apply(tx, tenant_id, user_id, rebuild_id, found, vectors, author)
+        counts = _apply(tx, tenant_id, user_id, rebuild_id, difference, vectors, author)
     shadow.drop(consolidation.db, shadow_id)
     return counts
 
@@ -135,23 +135,23 @@ def _apply(
     tenant_id: str,
     user_id: str,
     change_id: UUID,
-    found: Difference,
+    difference: Difference,
     vectors: dict[str, Vector],
     author: Author,
 ) -> Json:
     by_group: defaultdict[str | None, list[Change]] = defaultdict(list)
-    for stand in found.gone:
+    for stand in difference.gone:
         by_group[stand.group_id].append(Archive(stand.id, stand.version, "Not in the rebuilt memories.", change_id))
-    for old, new in found.changed:
+    for old, new in difference.changed:
         by_group[old.group_id].append(_edit(old, new, change_id, vectors))
-    for stand in found.added:
+    for stand in difference.added:
         vector = vectors[stand.candidate.content]
         by_group[stand.group_id].append(Add(stand.candidate, "Rebuilt from the log.", vector, change_id=change_id))
     counts: defaultdict[str, int] = defaultdict(int)
-    for group, wanted in by_group.items():
-        for name, n in writer.apply(tx, tenant_id, Owner(user_id, group), wanted, author).items():
+    for group, changes in by_group.items():
+        for name, n in writer.apply(tx, tenant_id, Owner(user_id, group), changes, author).items():
             counts[name] += n
-    cited = [Citation(old.id, e, change_id) for old, new in found.changed for e in new.candidate.evidence]
+    cited = [Citation(old.id, e, change_id) for old, new in difference.changed for e in new.candidate.evidence]
     versions.cite(tx, tenant_id, cited)
     return {**counts}
 
@@ -184,12 +184,12 @@ def _store(
     consolidation: Consolidation,
     shadow_id: str,
     messages: Sequence[Message],
-    found: Sequence[Candidate],
+    extracted: Sequence[Candidate],
     *,
     link: bool,
 ) -> None:
     assistant = extraction.generated_ids(messages)
-    for owner, candidates in extraction.by_owner(messages, found):
+    for owner, candidates in extraction.by_owner(messages, extracted):
         decided = pipeline.consolidate(consolidation, shadow_id, owner, candidates, assistant=assistant, link=link)
         _write(consolidation.db, shadow_id, owner, decided)
 

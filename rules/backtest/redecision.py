@@ -68,7 +68,7 @@ Step = Decision | Firing | HeldLater
 class Redecision:
     """Rules that decide again, and the state of their flow control. `max_hops`: an event so deep triggers nothing."""
 
-    known: Ruleset
+    ruleset: Ruleset
     flow: EventTimeFlow
     max_hops: int
 
@@ -82,17 +82,23 @@ class Redecision:
         steps = self._resolve(self.flow.before(event))
         held = [(verdict, self._held_by(event, verdict)) for verdict in verdicts]
         fired = [verdict for verdict, reason in held if reason is None]
-        passage = self.flow.meet(event, fired, self.known.flushed_by(event))
-        steps += [Decision(event.seq, one.name, one.version, "held", why) for one, why in held if why is not None]
-        held_now = {one.rule: one.outcome.held_by for one in passage.resolved if event.seq in one.outcome.seqs}
-        at_once = {one.name for one in fired if one.name not in passage.gathered}
-        for one in fired:
-            if one.name in passage.gathered:
-                steps.append(Decision(event.seq, one.name, one.version, "gathered", _gathering(one.rule)))
-            elif (stage := held_now[one.name]) is not None:
-                steps.append(Decision(event.seq, one.name, one.version, "held", stage))
+        passage = self.flow.meet(event, fired, self.ruleset.flushed_by(event))
+        steps += [
+            Decision(event.seq, verdict.name, verdict.version, "held", why) for verdict, why in held if why is not None
+        ]
+        held_now = {
+            resolved.rule: resolved.outcome.held_by
+            for resolved in passage.resolved
+            if event.seq in resolved.outcome.seqs
+        }
+        at_once = {verdict.name for verdict in fired if verdict.name not in passage.gathered}
+        for verdict in fired:
+            if verdict.name in passage.gathered:
+                steps.append(Decision(event.seq, verdict.name, verdict.version, "gathered", _gathering(verdict.rule)))
+            elif (stage := held_now[verdict.name]) is not None:
+                steps.append(Decision(event.seq, verdict.name, verdict.version, "held", stage))
             else:
-                steps.append(Decision(event.seq, one.name, one.version, "fired", None))
+                steps.append(Decision(event.seq, verdict.name, verdict.version, "fired", None))
         return steps + self._resolve(passage.resolved, event.seq, at_once)
 
     def close(self) -> list[Step]:
@@ -117,32 +123,32 @@ class Redecision:
         return steps
 
     def _rule(self, name: str) -> Numbered:
-        found = self.known.get(name)
-        if found is None:
+        numbered = self.ruleset.get(name)
+        if numbered is None:
             raise KeyError(name)
-        return found
+        return numbered
 
 
-def decide(db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings) -> Verdicts:
+def decide(db: Database, tenant_id: str, ruleset: Ruleset, page: Sequence[Event], meanings: Meanings) -> Verdicts:
     """Decide each event of a page; lookups and comparisons are fetched for the whole page at once.
 
     No transaction is open while texts are embedded.
     """
-    if known.compares_meanings:
-        meanings.warm({compared for event in page for compared in _asked(known.texts, event)})
-    asked = [(event, names) for event in page if (names := _asked(known.asks, event))]
+    if ruleset.compares_meanings:
+        meanings.warm({compared for event in page for compared in _asked(ruleset.texts, event)})
+    requested = [(event, names) for event in page if (names := _asked(ruleset.asks, event))]
     answers: lookups.Answers = {}
-    if asked:
+    if requested:
         with log_window.read_only(db, tenant_id) as tx:
-            answers = lookups.ask(tx, asked)
-    return {event.seq: _decide(known, event, answers, meanings) for event in page}
+            answers = lookups.ask(tx, requested)
+    return {event.seq: _decide(ruleset, event, answers, meanings) for event in page}
 
 
 def _decide(
-    known: Ruleset, event: Event, answers: lookups.Answers, meanings: Meanings
+    ruleset: Ruleset, event: Event, answers: lookups.Answers, meanings: Meanings
 ) -> Sequence[RuleVerdict] | Exception:
     try:
-        return known.decide(event, lookups.lookup_of(answers, event), similarity=meanings.similarity)
+        return ruleset.decide(event, lookups.lookup_of(answers, event), similarity=meanings.similarity)
     except Exception as error:  # noqa: BLE001 - one event must not stop the others
         log.warning("redecision.failed", event_id=event.id, tenant=event.tenant_id, **logs.fault(error))
         return error

@@ -50,17 +50,17 @@ def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
 ) -> Iterator[SessionReading | StatementRequest]:
     """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
-    known = Ruleset(list(rules))
+    ruleset = Ruleset(list(rules))
     links = {rule.name: _links(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
     course = _Readings(EventTimeFlow(rule for rule, _ in rules if rule.name in links), links)
     seq = None
     for page in _pages(db, tenant_id, user_id, until):
-        met = redecision.decide(db, tenant_id, known, page, meanings)
+        met = redecision.decide(db, tenant_id, ruleset, page, meanings)
         for event in page:
             verdicts = met[event.seq]
             if isinstance(verdicts, Exception):
                 raise verdicts
-            yield from course.step(event, verdicts, known)
+            yield from course.step(event, verdicts, ruleset)
             seq = event.seq
     if seq is not None:
         yield from course.readings(course.flow.close(), seq)
@@ -75,7 +75,7 @@ class _Readings:
     sessions: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def step(
-        self, event: Event, verdicts: Sequence[RuleVerdict], known: Ruleset
+        self, event: Event, verdicts: Sequence[RuleVerdict], ruleset: Ruleset
     ) -> Iterator[SessionReading | StatementRequest]:
         """Process one event, after everything that was due before it."""
         yield from self.readings(self.flow.before(event), event.seq - 1)
@@ -86,7 +86,7 @@ class _Readings:
         else:
             fired = [verdict for verdict in verdicts if verdict.fired and verdict.name in self.links]
             self.sessions |= {(verdict.name, event.seq): event.session_id for verdict in fired}
-        yield from self.readings(self.flow.meet(event, fired, known.flushed_by(event)).resolved, event.seq)
+        yield from self.readings(self.flow.meet(event, fired, ruleset.flushed_by(event)).resolved, event.seq)
 
     def readings(self, resolved: Iterable[Resolved], upto: int) -> Iterator[SessionReading]:
         for rule, outcome in resolved:

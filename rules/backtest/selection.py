@@ -43,8 +43,8 @@ class EventFilter:
         return cls(**{**stored, **times, **lists})
 
     def as_json(self) -> Json:
-        found: Json = {name: getattr(self, name) for name in EventFilter.__slots__}
-        return found | {name: found[name] and found[name].isoformat() for name in ("since", "until")}
+        values: Json = {name: getattr(self, name) for name in EventFilter.__slots__}
+        return values | {name: values[name] and values[name].isoformat() for name in ("since", "until")}
 
     def values(self) -> Mapping[str, Any]:
         """Return the parameters of the queries."""
@@ -72,15 +72,15 @@ class Extent(NamedTuple):
     more: bool
 
 
-def measure(tx: Tx, wanted: EventFilter, limit: int) -> Extent:
+def measure(tx: Tx, criteria: EventFilter, limit: int) -> Extent:
     """Count the events, the oldest first, up to a limit."""
-    row = tx.execute(_EXTENT, {**wanted.values(), "after": wanted.after, "limit": limit}).one()
-    return Extent(min(row.events, limit), row.last_seq or wanted.after, row.events > limit)
+    row = tx.execute(_EXTENT, {**criteria.values(), "after": criteria.after, "limit": limit}).one()
+    return Extent(min(row.events, limit), row.last_seq or criteria.after, row.events > limit)
 
 
-def page(tx: Tx, wanted: EventFilter, *, after: int, upto: int, limit: int) -> Sequence[Event]:
+def page(tx: Tx, criteria: EventFilter, *, after: int, upto: int, limit: int) -> Sequence[Event]:
     """Return the next events behind a position, up to another, in the order of the log."""
-    values = {**wanted.values(), "after": after, "upto": upto, "limit": limit}
+    values = {**criteria.values(), "after": after, "upto": upto, "limit": limit}
     return [event_of(row) for row in tx.execute(_PAGE, values)]
 
 

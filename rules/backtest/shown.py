@@ -24,22 +24,22 @@ def firings(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Js
     rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
     last = {row[0]: event_of(row) for row in rows}
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
-    shown = []
+    displayed = []
     for act in acts:
         event = act.tick or last[act.last_seq]
         filled_in = [_rendered_action(action, event, characters) for action in actions]
         characters -= len(json.dumps(filled_in, ensure_ascii=False))
         sample = {"at": utc(act.at), "events": list(act.events), "key": act.key, "user_id": act.user_id}
-        shown.append({**sample, "actions": filled_in})
-    return shown
+        displayed.append({**sample, "actions": filled_in})
+    return displayed
 
 
 def events(tx: Tx, seqs: Sequence[int]) -> list[Json]:
     """Return the events at these positions for display, newest first; due times of a schedule are not in the log."""
-    found = [event_of(row) for row in tx.execute(_EVENTS, {"seqs": list(seqs)})]
+    logged = [event_of(row) for row in tx.execute(_EVENTS, {"seqs": list(seqs)})]
     return [
-        {"id": one.id, "event_type": one.event_type, "user_id": one.user_id, "time": utc(one.time)}
-        for one in sorted(found, key=lambda one: -one.seq)
+        {"id": event.id, "event_type": event.event_type, "user_id": event.user_id, "time": utc(event.time)}
+        for event in sorted(logged, key=lambda event: -event.seq)
     ]
 
 

@@ -89,9 +89,9 @@ class RunAgent(Model):
             self.as_notice()
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            place = "/".join(map(str, first["loc"]))
+            path = "/".join(map(str, first["loc"]))
             detail = str(first.get("ctx", {}).get("detail") or first["msg"])
-            raise refuse(f"the notifier takes what `notify` takes: {place}: {detail}", f"params/{place}") from None
+            raise refuse(f"the notifier takes what `notify` takes: {path}: {detail}", f"params/{path}") from None
         return self
 
     def as_notice(self) -> Notify | None:

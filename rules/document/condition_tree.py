@@ -15,8 +15,8 @@ MAX_LIST = 1_000
 
 
 def _scalar(value: object) -> object:
-    known = kind(value) in {"string", "bool", "null"} or (kind(value) == "number" and is_finite(value))
-    if not known:
+    is_scalar = kind(value) in {"string", "bool", "null"} or (kind(value) == "number" and is_finite(value))
+    if not is_scalar:
         raise refuse("must be a text, a finite number, true, false or null")
     return value
 
@@ -138,9 +138,9 @@ class Group(Model):
 
     def members(self) -> Iterator[tuple[str, list[Leaf | Group]]]:
         """Return the lists of the group, each with its keyword."""
-        for word, nodes in (("all", self.all), ("any", self.any), ("none", self.none)):
+        for keyword, nodes in (("all", self.all), ("any", self.any), ("none", self.none)):
             if nodes:
-                yield word, nodes
+                yield keyword, nodes
 
 
 for _model in (Leaf, Group):

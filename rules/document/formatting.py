@@ -35,9 +35,9 @@ def lines(document: Json) -> list[str]:
     return list(_spread(_in_order(document, ""), "", ""))
 
 
-def same(one: Json, other: Json) -> bool:
+def same(document: Json, other: Json) -> bool:
     """Return whether two documents are equal; unlike `==`, 1 and true differ."""
-    return lines(one) == lines(other)
+    return lines(document) == lines(other)
 
 
 def diff(before: Json | None, after: Json | None, old: str, new: str) -> str:
@@ -45,31 +45,31 @@ def diff(before: Json | None, after: Json | None, old: str, new: str) -> str:
 
     `old` and `new` are the labels; None is a missing document. Credentials are masked.
     """
-    (one, old), (other, new) = _side(before, old), _side(after, new)
-    return "".join(f"{line}\n" for line in difflib.unified_diff(one, other, old, new, lineterm=""))
+    (old_lines, old), (new_lines, new) = _side(before, old), _side(after, new)
+    return "".join(f"{line}\n" for line in difflib.unified_diff(old_lines, new_lines, old, new, lineterm=""))
 
 
 def _side(document: Json | None, name: str) -> tuple[list[str], str]:
     return ([], "/dev/null") if document is None else (lines(masking.document(document)), name)
 
 
-def _in_order(node: Any, place: str | None) -> Any:
-    """Return the value with its fields in order and numbers normalized; `place` is the field that contains it."""
+def _in_order(node: Any, field: str | None) -> Any:
+    """Return the value with its fields in order and numbers normalized; `field` is the field that contains it."""
     if isinstance(node, list):
-        return [_in_order(one, place) for one in node]
+        return [_in_order(item, field) for item in node]
     if isinstance(node, dict):
-        known = {name: rank for rank, name in enumerate(_fields(node, place))}
-        names = sorted(node, key=lambda name: (known.get(name, len(known)), name))
-        return {name: _in_order(node[name], None if place is None or name in _FREE else name) for name in names}
+        ranks = {name: rank for rank, name in enumerate(_fields(node, field))}
+        names = sorted(node, key=lambda name: (ranks.get(name, len(ranks)), name))
+        return {name: _in_order(node[name], None if field is None or name in _FREE else name) for name in names}
     return _number(node) if isinstance(node, float) else node
 
 
-def _fields(node: Mapping[str, Any], place: str | None) -> Sequence[str]:
-    if place is None:
+def _fields(node: Mapping[str, Any], field: str | None) -> Sequence[str]:
+    if field is None:
         return ()
-    if place in _CONDITIONS:
+    if field in _CONDITIONS:
         return (*FIELDS["<group>"], *FIELDS["<leaf>"])
-    return FIELDS.get(str(node.get("action_type")) if place == "actions" else place, ())
+    return FIELDS.get(str(node.get("action_type")) if field == "actions" else field, ())
 
 
 def _number(value: float) -> float | int:
@@ -86,8 +86,8 @@ def _spread(value: Any, before: str, after: str, depth: int = 0) -> Iterator[str
         return
     opened, closed = "{}" if isinstance(value, dict) else "[]"
     yield f"{INDENT * depth}{before}{opened}"
-    for place, (name, part) in enumerate(_members(value), start=1):
-        yield from _spread(part, name, "," if place < len(value) else "", depth + 1)
+    for position, (name, part) in enumerate(_members(value), start=1):
+        yield from _spread(part, name, "," if position < len(value) else "", depth + 1)
     yield f"{INDENT * depth}{closed}{after}"
 
 

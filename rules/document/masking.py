@@ -37,7 +37,7 @@ def document(rule: Json) -> Json:
     actions = rule.get("actions")
     if not isinstance(actions, list):
         return rule
-    return {**rule, "actions": [action(one) for one in actions]}
+    return {**rule, "actions": [action(entry) for entry in actions]}
 
 
 def action(given: Any) -> Any:

@@ -21,20 +21,20 @@ def repair(document: Any, problems: Iterable[Problem]) -> Json | None:
     """
     if not isinstance(document, dict):
         return None
-    found = dict(document)
+    repaired = dict(document)
     for problem in problems:
         field, *below = (part.replace("~1", "/").replace("~0", "~") for part in problem.pointer.split("/")[1:])
-        if field == "actions" and below and isinstance(found.get("actions"), list):
-            found["actions"] = _without(found["actions"], below[0])
+        if field == "actions" and below and isinstance(repaired.get("actions"), list):
+            repaired["actions"] = _without(repaired["actions"], below[0])
         elif field in {"event_type", "schedule"}:
-            found.pop("schedule", None)
-            found["event_type"] = _TYPE
+            repaired.pop("schedule", None)
+            repaired["event_type"] = _TYPE
         elif field in _REQUIRED:
-            found[field] = _REQUIRED[field]
+            repaired[field] = _REQUIRED[field]
         else:
-            found.pop(field, None)
-    return found
+            repaired.pop(field, None)
+    return repaired
 
 
-def _without(actions: list[Any], place: str) -> list[Any]:
-    return [_ACTION if str(number) == place else action for number, action in enumerate(actions)]
+def _without(actions: list[Any], index: str) -> list[Any]:
+    return [_ACTION if str(number) == index else action for number, action in enumerate(actions)]

@@ -227,9 +227,9 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
 
     `agents` are the existing targets; None allows any.
     """
-    rule, found = examine(document, agents)
-    if found or rule is None:
-        raise Invalid(found)
+    rule, faults = examine(document, agents)
+    if faults or rule is None:
+        raise Invalid(faults)
     return rule
 
 
@@ -238,22 +238,22 @@ def examine(document: object, agents: Collection[str] | None = None) -> tuple[Ru
 
     With problems, the rule is the readable part, for further checks; None: nothing is readable.
     """
-    found = list(problems.size_problems(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
-    if found:
-        return None, found
+    faults = list(problems.size_problems(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
+    if faults:
+        return None, faults
     part: object = document
     for _ in range(ROUNDS):
         try:
             rule = Rule.model_validate(part, context={"agents": agents})
         except ValidationError as error:
             more = problems.translate(error, part, FIELDS)
-            found += more
+            faults += more
             part = repair.repair(part, more)
             if part is None:
-                return None, found
+                return None, faults
         else:
-            return rule, [*found, *_beyond_limits(rule)]
-    return None, found
+            return rule, [*faults, *_beyond_limits(rule)]
+    return None, faults
 
 
 _PARTS: Final[dict[str, type[Model]]] = {
@@ -299,9 +299,9 @@ Placed = tuple[str, Leaf | Group, int, bool]
 def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> Iterator[Placed]:
     yield pointer, node, depth, in_item
     if isinstance(node, Group):
-        for word, children in node.members():
-            for place, child in enumerate(children):
-                yield from _nodes(child, f"{pointer}/{word}/{place}", depth + 1, in_item=in_item)
+        for keyword, children in node.members():
+            for index, child in enumerate(children):
+                yield from _nodes(child, f"{pointer}/{keyword}/{index}", depth + 1, in_item=in_item)
     elif isinstance(node.value, Leaf | Group):
         yield from _nodes(node.value, f"{pointer}/value", depth + 1, in_item=True)
 

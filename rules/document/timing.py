@@ -139,8 +139,8 @@ def cron_fault(cron: str) -> str | None:
     fields = cron.split()
     if len(fields) != len(_CRON):
         return f"a cron line has five fields (minute hour day month weekday), this one has {len(fields)}"
-    for place, (field, (name, values)) in enumerate(zip(fields, _CRON, strict=True)):
-        alone = [field if other == place else "*" for other in range(len(_CRON))]
+    for index, (field, (name, values)) in enumerate(zip(fields, _CRON, strict=True)):
+        alone = [field if other == index else "*" for other in range(len(_CRON))]
         if not _is_cron(alone):
             return f"`{field}` is no {name}; use *, n, n-m, a list with commas, /n for steps ({values})"
     if not _is_cron(fields) or next(CronSim(cron, _NEVER_BEFORE), None) is None:

@@ -35,7 +35,9 @@ def compile_conditions(tree: Node | None) -> Predicate:
     if isinstance(tree, Leaf):
         return _compile_leaf(tree)
     makers = {"all": _all_of, "any": _any_of, "none": _none_of}
-    return _all_of([makers[word](_compile_many(nodes)) for word, nodes in sorted(tree.members(), key=_cost_of_member)])
+    return _all_of(
+        [makers[keyword](_compile_many(nodes)) for keyword, nodes in sorted(tree.members(), key=_cost_of_member)]
+    )
 
 
 def _always(_: Facts) -> bool:
@@ -92,21 +94,21 @@ def texts_compared(node: Node, facts: Facts) -> Iterator[str]:
             yield str(node.value)
     elif isinstance(node.value, Leaf | Group) and has_meaning(node.value):
         items = getter(parse_path(node.field))(facts)
-        found = _texts_of_items(node.value, items, facts) if type(items) is list else []
-        yield from found if len(found) <= 2 * MAX_MEANT else ()
+        texts = _texts_of_items(node.value, items, facts) if type(items) is list else []
+        yield from texts if len(texts) <= 2 * MAX_MEANT else ()
 
 
 def _texts_of_items(inner: Node, items: list[Any], facts: Facts) -> list[str]:
     """Return the texts of all items, or one pair more than the limit if they are too many."""
     outer = facts.item
-    found: list[str] = []
+    texts: list[str] = []
     for item in items:
         facts.item = item
-        found += islice(texts_compared(inner, facts), 2 * MAX_MEANT + 2 - len(found))
-        if len(found) > 2 * MAX_MEANT:
+        texts += islice(texts_compared(inner, facts), 2 * MAX_MEANT + 2 - len(texts))
+        if len(texts) > 2 * MAX_MEANT:
             break
     facts.item = outer
-    return found
+    return texts
 
 
 def _all_of(tests: list[Predicate]) -> Predicate:
@@ -239,35 +241,35 @@ def explain(tree: Node | None, facts: Facts) -> Json:
         return {"op": "all", "result": True, "nodes": []}
     if isinstance(tree, Leaf):
         return _explain_leaf(tree, facts)
-    members = [_explain_member(word, nodes, facts) for word, nodes in tree.members()]
+    members = [_explain_member(keyword, nodes, facts) for keyword, nodes in tree.members()]
     return members[0] if len(members) == 1 else _outcome("all", members)
 
 
-def _explain_member(word: str, nodes: list[Node], facts: Facts) -> Json:
-    return _outcome(word, [explain(node, facts) for node in nodes])
+def _explain_member(keyword: str, nodes: list[Node], facts: Facts) -> Json:
+    return _outcome(keyword, [explain(node, facts) for node in nodes])
 
 
-def _outcome(word: str, nodes: list[Json]) -> Json:
+def _outcome(keyword: str, nodes: list[Json]) -> Json:
     results = [node["result"] for node in nodes]
-    result = {"all": all(results), "any": any(results), "none": not any(results)}[word]
-    return {"op": word, "result": result, "nodes": nodes}
+    result = {"all": all(results), "any": any(results), "none": not any(results)}[keyword]
+    return {"op": keyword, "result": result, "nodes": nodes}
 
 
 def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
     actual = getter(parse_path(leaf.field))(facts)
     expected = _expected_value(leaf, facts)
     answer = _answer(leaf, actual, expected, facts)
-    told: Json = {"op": leaf.op, "field": leaf.field, "actual": _json_value(actual), "result": bool(answer)}
-    told |= _explain_expected(leaf, expected)
+    explanation: Json = {"op": leaf.op, "field": leaf.field, "actual": _json_value(actual), "result": bool(answer)}
+    explanation |= _explain_expected(leaf, expected)
     if MISSING in (actual, expected):
-        told["reason"] = "missing"
+        explanation["reason"] = "missing"
     elif answer is None:
-        told["reason"] = "mismatch"
+        explanation["reason"] = "mismatch"
     if leaf.op == "means" and type(actual) is str:
-        told["similarity"] = facts.similarity(actual, str(leaf.value))
+        explanation["similarity"] = facts.similarity(actual, str(leaf.value))
     if isinstance(leaf.value, Leaf | Group) and isinstance(actual, list) and answer is not None:
-        told["items"] = _explain_items(leaf.value, actual, facts)
-    return told
+        explanation["items"] = _explain_items(leaf.value, actual, facts)
+    return explanation
 
 
 def _expected_value(leaf: Leaf, facts: Facts) -> Any:
@@ -297,12 +299,12 @@ def _explain_expected(leaf: Leaf, expected: Any) -> Json:
 
 def _explain_items(inner: Node, actual: list[Any], facts: Facts) -> list[Json]:
     outer = facts.item
-    told = []
+    explanations = []
     for item in actual[:MAX_EXPLAINED_ITEMS]:
         facts.item = item
-        told.append(explain(inner, facts))
+        explanations.append(explain(inner, facts))
     facts.item = outer
-    return told
+    return explanations
 
 
 def _json_value(value: Any) -> Any:

@@ -140,9 +140,9 @@ def _parts(node: Node, pointer: str) -> Iterator[CostPart]:
             _quantifier_cost(node, pointer) if isinstance(node.value, Leaf | Group) else _comparison_cost(node, pointer)
         )
         return
-    for word, children in node.members():
-        for place, child in enumerate(children):
-            yield from _parts(child, f"{pointer}/{word}/{place}")
+    for keyword, children in node.members():
+        for index, child in enumerate(children):
+            yield from _parts(child, f"{pointer}/{keyword}/{index}")
 
 
 def _quantifier_cost(leaf: Leaf, pointer: str) -> CostPart:
@@ -192,7 +192,7 @@ def _fixed_cost(op: str, value: Any, size: int) -> int:
 
 
 def _has_time(value: Any) -> bool:
-    return any(as_time(one) is not None for one in (value if isinstance(value, list) else [value]))
+    return any(as_time(item) is not None for item in (value if isinstance(value, list) else [value]))
 
 
 def _search(pattern: str, program: int) -> int:

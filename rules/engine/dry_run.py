@@ -31,30 +31,30 @@ def look_up(tx: Tx, event: Event, rules: Iterable[Rule]) -> Lookup:
 
 def facts(event: Event, lookup: Lookup, rules: Sequence[Rule], meanings: Meanings) -> Facts:
     """Return the facts of the event for the conditions of the rules. Embeds the texts that they compare."""
-    known = Facts(event, lookup)
+    plain_facts = Facts(event, lookup)
     trees = [rule.conditions for rule in rules if rule.conditions is not None]
-    meanings.warm({text for tree in trees for text in texts_compared(tree, known)})
+    meanings.warm({text for tree in trees for text in texts_compared(tree, plain_facts)})
     return Facts(event, lookup, similarity=meanings.similarity)
 
 
-def tree(rule: Rule, known: Facts) -> Json | None:
+def tree(rule: Rule, event_facts: Facts) -> Json | None:
     """Return the conditions with results and actual values; None: the rule has none."""
-    return None if rule.conditions is None else explain(rule.conditions, known)
+    return None if rule.conditions is None else explain(rule.conditions, event_facts)
 
 
-def explain_all(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
+def explain_all(rules: Sequence[tuple[Rule, int]], event_facts: Facts, meanings: Meanings, limit: int) -> list[Json]:
     """Explain each rule on the event, by `explain_rule`.
 
     Invalid: an action, or the whole answer, would have more than `limit` characters.
     """
     answer, left = [], limit
     for rule, version in rules:
-        one = {"rule": rule.name, **explain_rule(rule, version, known, meanings, limit)}
-        left -= _characters(one, left)
+        explanation = {"rule": rule.name, **explain_rule(rule, version, event_facts, meanings, limit)}
+        left -= _characters(explanation, left)
         if left < 0:
             detail = f"the answer would have more than {limit:,} characters; try fewer rules, or on a smaller event"
             raise Invalid([Problem("/event", detail)])
-        answer.append(one)
+        answer.append(explanation)
     return answer
 
 
@@ -77,18 +77,20 @@ def _characters(value: Any, most: int) -> int:
     return characters
 
 
-def explain_rule(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
+def explain_rule(rule: Rule, version: int, event_facts: Facts, meanings: Meanings, limit: int) -> Json:
     """Explain one rule: whether it matches, what would hold it back, and its rendered actions.
 
     Other rules and the state of flow control are ignored. `keys` are the keys of each flow. Invalid: an action would
     have more than `limit` characters.
     """
-    verdicts = Ruleset([(rule, version)]).decide(known.event, known.lookup, similarity=meanings.similarity)
+    verdicts = Ruleset([(rule, version)]).decide(event_facts.event, event_facts.lookup, similarity=meanings.similarity)
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
     return {
         "matched": bool(verdicts),
         "held_by": verdicts[0].held_by if verdicts else None,
-        "tree": tree(rule, known),
+        "tree": tree(rule, event_facts),
         "keys": dict(verdicts[0].keys) if verdicts else {},
-        "actions": [masking.action(templates.render(one, known.event, limit)) for one in actions] if verdicts else [],
+        "actions": [masking.action(templates.render(action, event_facts.event, limit)) for action in actions]
+        if verdicts
+        else [],
     }

@@ -33,15 +33,15 @@ LAST_PLACE: Final = 2**63 - 1
 """Position after every log."""
 
 
-def ask(tx: Tx, asked: Sequence[tuple[Event, frozenset[str]]]) -> Answers:
+def ask(tx: Tx, requested: Sequence[tuple[Event, frozenset[str]]]) -> Answers:
     """Return the named values for each event, in one statement. Works for both roles."""
-    rows = [_row(event, names) for event, names in asked if names]
+    rows = [_row(event, names) for event, names in requested if names]
     if not rows:
         return {}
-    found = {(row[0], row[1]): row for row in tx.execute(_ANSWERS, {"rows": recordset(rows)})}
+    answers = {(row[0], row[1]): row for row in tx.execute(_ANSWERS, {"rows": recordset(rows)})}
     return {
-        (event.tenant_id, event.seq): {name: found[event.tenant_id, event.seq][_COLUMNS[name]] for name in names}
-        for event, names in asked
+        (event.tenant_id, event.seq): {name: answers[event.tenant_id, event.seq][_COLUMNS[name]] for name in names}
+        for event, names in requested
         if names
     }
 
@@ -78,7 +78,7 @@ def _memory_id(subject: str | None) -> UUID | None:
         return None
 
 
-_COLUMNS: Final = {name: place for place, name in enumerate(LOOKED_UP, start=2)}
+_COLUMNS: Final = {name: column for column, name in enumerate(LOOKED_UP, start=2)}
 """Column of each name in the result, after the tenant and the log position."""
 
 _ANSWERS: Final = text("""

@@ -35,9 +35,9 @@ def conjuncts(tree: Node | None) -> list[Node]:
         return []
     if isinstance(tree, Leaf):
         return [tree]
-    found = [part for node in tree.all or () for part in conjuncts(node)]
-    found += [Group(any=tree.any)] if tree.any else []
-    return found + ([Group(none=tree.none)] if tree.none else [])
+    parts = [part for node in tree.all or () for part in conjuncts(node)]
+    parts += [Group(any=tree.any)] if tree.any else []
+    return parts + ([Group(none=tree.none)] if tree.none else [])
 
 
 def family(node: Node) -> str | None:
@@ -159,8 +159,8 @@ def _range_probe(slot: _Slot, everyone: int) -> Probe:
             if on_mismatch is not None:
                 strange(value, on_mismatch)
             return free
-        place = bisect_left(thresholds, value)
-        return at[place] if place < last and thresholds[place] == value else between[place]
+        position = bisect_left(thresholds, value)
+        return at[position] if position < last and thresholds[position] == value else between[position]
 
     return probe
 

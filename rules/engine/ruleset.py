@@ -141,7 +141,7 @@ class _CompiledRule:
 _FROM_THE_CLOCK: Final = Leaf(field="source", op="==", value=SERVICE)
 
 
-def _compile(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _CompiledRule:
+def _compile(rule: Rule, version: int, keys_by_shape: dict[_Shape, _Keys]) -> _CompiledRule:
     nodes = conjuncts(rule.conditions)
     if rule.schedule is not None:
         nodes = [Leaf(field="payload.rule", op="==", value=rule.name), _FROM_THE_CLOCK, *nodes]
@@ -156,7 +156,7 @@ def _compile(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _CompiledR
         eager=_conjunction([node for node in rest if node not in late]) if late else None,
         asks=frozenset().union(*map(names_looked_up, late)),
         meant=tuple(node for node in late if has_meaning(node)),
-        keys=known.setdefault(shape, _Keys(shape)) if shape else None,
+        keys=keys_by_shape.setdefault(shape, _Keys(shape)) if shape else None,
         is_guarded=_may_be_held(rule),
         verdict=(rule.name, version, rule, True, None),
         indexed=tuple(indexed),
@@ -187,10 +187,10 @@ class _Course:
         shared = entry.keys
         if shared is None:
             return _NO_KEYS
-        found = self.keys.get(shared)
-        if found is None:
-            found = self.keys[shared] = shared.of(event)
-        return found
+        keys = self.keys.get(shared)
+        if keys is None:
+            keys = self.keys[shared] = shared.of(event)
+        return keys
 
     def holds(self, entry: _CompiledRule, facts: Facts, keys: Mapping[str, str]) -> str | None:
         rule = entry.rule
@@ -246,7 +246,7 @@ class _Table:
         self.meaning = self._mask(lambda entry: bool(entry.meant))
 
     def _mask(self, chosen: Callable[[_CompiledRule], bool]) -> int:
-        return sum(1 << place for place, entry in enumerate(self.entries) if chosen(entry))
+        return sum(1 << index for index, entry in enumerate(self.entries) if chosen(entry))
 
     def repeats(self, event: Event) -> bool:
         """Return whether a rule that must not act twice on one chain may be about to."""
@@ -254,7 +254,7 @@ class _Table:
 
     def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[RuleVerdict]:
         course, event = _Course(), facts.event
-        is_weighed, known = repeats or self._may_stop, course.keys
+        is_weighed, keys_by_shape = repeats or self._may_stop, course.keys
         verdicts: list[RuleVerdict] = []
         for entry in _select(self.entries, candidates):
             if entry.test is not None and not entry.test(facts):
@@ -262,7 +262,7 @@ class _Table:
             if is_weighed or entry.is_guarded:
                 verdicts.append(_decide_entry(entry, facts, course))
             else:
-                keys = known.get(entry.keys) or course.keys_of(entry, event)
+                keys = keys_by_shape.get(entry.keys) or course.keys_of(entry, event)
                 verdicts.append(_new(RuleVerdict, (*entry.verdict, keys)))
         return verdicts
 
@@ -291,26 +291,26 @@ def _decide_entry(entry: _CompiledRule, facts: Facts, course: _Course) -> RuleVe
 
 
 _FEW: Final = 1 << 64
-_PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for byte in range(256)]
+_PLACES: Final = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256)]
 """Positions of the bits set in each byte."""
 
 
 def _select(items: Sequence[_Item], mask: int) -> list[_Item]:
     """Return the items whose bits are set, in their order."""
-    found: list[_Item] = []
+    selected: list[_Item] = []
     if mask < _FEW:
         while mask:
             lowest = mask & -mask
-            found.append(items[lowest.bit_length() - 1])
+            selected.append(items[lowest.bit_length() - 1])
             mask ^= lowest
-        return found
-    first, add = 0, found.append
+        return selected
+    first, add = 0, selected.append
     for byte in mask.to_bytes((mask.bit_length() + 7) >> 3, "little"):
         if byte:
-            for place in _PLACES[byte]:
-                add(items[first + place])
+            for bit in _PLACES[byte]:
+                add(items[first + bit])
         first += 8
-    return found
+    return selected
 
 
 class Ruleset:
@@ -400,21 +400,21 @@ class Ruleset:
     def _remember_flushes(self, event_type: str) -> list[_CompiledRule]:
         if len(self._flushes) >= MAX_CACHED_TYPES:
             self._flushes.clear()
-        self._flushes[event_type] = found = [
+        self._flushes[event_type] = entries = [
             entry
             for entry in self._entries
             if (wait := entry.rule.flow.debounce) and any(matches(kind, event_type) for kind in wait.flush_on)
         ]
-        return found
+        return entries
 
     def _table(self, event_type: str) -> _Table:
         return self._by_type.get(event_type) or self._remember_table(event_type)
 
     def _remember_table(self, event_type: str) -> _Table:
-        places = tuple(place for place, entry in enumerate(self._entries) if _answers(entry.rule, event_type))
-        table = self._tables.get(places)
+        indexes = tuple(index for index, entry in enumerate(self._entries) if _answers(entry.rule, event_type))
+        table = self._tables.get(indexes)
         if table is None:
-            table = self._tables[places] = _Table([self._entries[place] for place in places])
+            table = self._tables[indexes] = _Table([self._entries[index] for index in indexes])
         if len(self._by_type) >= MAX_CACHED_TYPES:
             self._by_type.clear()
         self._by_type[event_type] = table

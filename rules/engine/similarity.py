@@ -45,20 +45,20 @@ class Meanings:
 
     def warm(self, texts: Iterable[str]) -> None:
         """Embed the texts that are not cached, in one call. Raises what the embedder raises."""
-        wanted = {digest(read): read for read in map(_read, texts)}
-        lacking = [key for key in wanted if self._kept.get(key, None) is None]
+        texts_by_digest = {digest(read): read for read in map(_read, texts)}
+        lacking = [key for key in texts_by_digest if self._kept.get(key, None) is None]
         if not lacking:
             return
-        rows = self._embedder.embed([wanted[key].decode() for key in lacking])
+        rows = self._embedder.embed([texts_by_digest[key].decode() for key in lacking])
         for key, row in zip(lacking, rows, strict=True):
-            self._kept.put(key, np.copy(row), len(wanted))
+            self._kept.put(key, np.copy(row), len(texts_by_digest))
 
     def similarity(self, text: str, meaning: str) -> float:
         """Return the cosine of two texts, -1 to 1. Raises Unknown for one that was not warmed."""
-        one, other = (self._kept.get(digest(_read(said)), None) for said in (text, meaning))
-        if one is None or other is None:
+        vector, other_vector = (self._kept.get(digest(_read(compared)), None) for compared in (text, meaning))
+        if vector is None or other_vector is None:
             raise Unknown(Unknown.__doc__)
-        return float(one @ other)
+        return float(vector @ other_vector)
 
 
 class MeaningsByModel:

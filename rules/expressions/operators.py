@@ -245,13 +245,13 @@ def _in_strings(strings: frozenset[Hashable]) -> Test:
 
 
 def _contains(expected: Any) -> Test:
-    wanted = key(expected)
+    expected_key = key(expected)
 
     def test(actual: Any, _: Facts) -> bool | None:
         if type(actual) is str:
             return expected in actual if type(expected) is str else None
         if type(actual) is list:
-            return any(key(item) == wanted for item in actual)
+            return any(key(item) == expected_key for item in actual)
         return None
 
     return test
@@ -263,7 +263,7 @@ def _contains_many(every: bool) -> Callable[[Any], Test]:
     def bind_value(expected: Any) -> Test:
         if not isinstance(expected, list):
             raise Unfit('give a list: `["urgent", "blocked"]`')
-        wanted = {key(item) for item in expected}
+        expected_keys = {key(item) for item in expected}
         textual = all(type(item) is str for item in expected)
 
         def test(actual: Any, _: Facts) -> bool | None:
@@ -272,7 +272,7 @@ def _contains_many(every: bool) -> Callable[[Any], Test]:
                 return quantify(item in actual for item in expected) if textual and affordable else None
             if type(actual) is list:
                 present = {key(item) for item in actual}
-                return wanted <= present if every else not wanted.isdisjoint(present)
+                return expected_keys <= present if every else not expected_keys.isdisjoint(present)
             return None
 
         return test
@@ -313,14 +313,14 @@ def _iequals(expected: Any) -> Test:
         raise Unfit("give a string")
     if _is_piled_up(expected):
         raise Unfit(f"more than {MAX_MARKS} consecutive combining marks; remove them")
-    wanted = caseless(expected)
+    folded = caseless(expected)
 
     def test(actual: Any, _: Facts) -> bool | None:
         if type(actual) is not str:
             return None
-        if len(actual) > len(wanted):  # Neither decomposing nor folding makes a text shorter.
+        if len(actual) > len(folded):  # Neither decomposing nor folding makes a text shorter.
             return False
-        return None if _is_piled_up(actual) else caseless(actual) == wanted
+        return None if _is_piled_up(actual) else caseless(actual) == folded
 
     return test
 

@@ -61,13 +61,13 @@ def parse_path(text: str) -> Path:
         return Path(text, "lookup")
     if text in EVENT_FIELDS:
         return Path(text, "event")
-    found = _OPEN_ENDED.fullmatch(text) if len(text) <= MAX_LENGTH else None
-    if found is None:
+    match = _OPEN_ENDED.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None:
         raise BadPath(_way_out(text))
-    steps = tuple(key or int(index) for key, index in _STEPS.findall(found[2]))
+    steps = tuple(key or int(index) for key, index in _STEPS.findall(match[2]))
     if len(steps) > MAX_STEPS:
         raise BadPath(f"the path has {len(steps)} steps, {MAX_STEPS} are allowed")
-    return Path(text, "payload" if found[1] == "payload" else "item", steps)
+    return Path(text, "payload" if match[1] == "payload" else "item", steps)
 
 
 def _way_out(text: str) -> str:
@@ -80,14 +80,14 @@ def _way_out(text: str) -> str:
 
 
 def _suggestion(text: str, root: str) -> str:
-    known = (*EVENT_FIELDS, *LOOKED_UP)
-    near = difflib.get_close_matches(text, known, 1, 0.8)
+    names = (*EVENT_FIELDS, *LOOKED_UP)
+    near = difflib.get_close_matches(text, names, 1, 0.8)
     if not near and difflib.get_close_matches(root, ["payload"], 1, 0.75):
         near = [f"payload{text[len(root) :]}"]
     elif not near and text == root and text not in _LOOKED_UP_ROOTS:
         near = [f"payload.{text}", *(name for name in LOOKED_UP if name.endswith(f".{text}"))]
     guess = f"did you mean {' or '.join(f'`{name}`' for name in near)}? " if text and near else ""
-    return f"{guess}Known are: payload.…, {', '.join(known)}"
+    return f"{guess}Known are: payload.…, {', '.join(names)}"
 
 
 _LOOKED_UP_ROOTS: Final = {name.split(".")[0] for name in LOOKED_UP}

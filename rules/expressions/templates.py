@@ -64,8 +64,8 @@ def _render(value: Any, event: Event, room: _Room) -> Any:
 
 
 def _render_text(text: str, event: Event, room: _Room) -> Any:
-    def insert(found: re.Match[str]) -> str:
-        written = _as_text(_read(found[1], event))
+    def insert(match: re.Match[str]) -> str:
+        written = _as_text(_read(match[1], event))
         room.take(len(written))
         return written
 
@@ -105,10 +105,10 @@ def _as_text(value: Any) -> str:
 def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
     """Yield the fields that the templates in a value name, each with its place."""
     if isinstance(value, str):
-        yield from ((pointer, found[1]) for found in _TEMPLATE.finditer(value))
+        yield from ((pointer, match[1]) for match in _TEMPLATE.finditer(value))
     elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from fields(item, f"{pointer}/{place}")
+        for index, item in enumerate(value):
+            yield from fields(item, f"{pointer}/{index}")
     elif isinstance(value, dict):
         for name, item in value.items():
             yield from fields(item, f"{pointer}/{problems.escape_step(name)}")
@@ -125,8 +125,8 @@ def _faults(value: Any, pointer: str) -> Iterator[Problem]:
         if detail:
             yield Problem(pointer, detail)
     elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from _faults(item, f"{pointer}/{place}")
+        for index, item in enumerate(value):
+            yield from _faults(item, f"{pointer}/{index}")
     elif isinstance(value, dict):
         for name, item in value.items():
             yield from _faults(item, f"{pointer}/{problems.escape_step(name)}")
@@ -134,7 +134,7 @@ def _faults(value: Any, pointer: str) -> Iterator[Problem]:
 
 def _fault_of_text(text: str) -> str | None:
     try:
-        rest = _TEMPLATE.sub(lambda found: _nothing_if(_parse, found[1]), text)
+        rest = _TEMPLATE.sub(lambda match: _nothing_if(_parse, match[1]), text)
     except paths.BadPath as error:
         return f"template: {error}"
     return "a template reads `{{payload.user_id}}`: two braces, a path, two braces" if _LEFTOVER.search(rest) else None

@@ -32,8 +32,8 @@ class DueSchedule:
 
 def of_tenant(tx: Tx) -> list[DueSchedule]:
     """Return the tenant's schedules, what is due first on top."""
-    found = [_due(row.rule, dict(row.schedule), row) for row in tx.execute(_ALL, {"most": MOST})]
-    return sorted(found, key=lambda one: (one.next_at is None, one.next_at, one.rule))
+    due_schedules = [_due(row.rule, dict(row.schedule), row) for row in tx.execute(_ALL, {"most": MOST})]
+    return sorted(due_schedules, key=lambda schedule: (schedule.next_at is None, schedule.next_at, schedule.rule))
 
 
 def _due(rule: str, table: dict[str, object], row: Any) -> DueSchedule:

@@ -39,9 +39,9 @@ class EventTimeFlow:
 
     def __init__(self, rules: Iterable[Rule], saved: Json | None = None) -> None:
         """Begin, or go on from a state that `saved` has returned; a rule that it does not know begins."""
-        known: Mapping[str, Json] = saved["rules"] if saved else {}
+        saved_rules: Mapping[str, Json] = saved["rules"] if saved else {}
         self._clock = datetime.fromisoformat(saved["clock"]) if saved and saved["clock"] else None
-        self._flows = {rule.name: _simulation(rule, known.get(rule.name)) for rule in rules}
+        self._flows = {rule.name: _simulation(rule, saved_rules.get(rule.name)) for rule in rules}
 
     def __contains__(self, name: str) -> bool:
         """Return whether the flow control of this rule is kept."""

@@ -88,13 +88,15 @@ def pass_on(
     what reaches them, so that routers whose matches still wait do not wait for each other.
     """
     moves = [_move(match) for match in matches]
-    passages = _send(tx, moves, now, before=_FIRST_AFTER_WAIT, ends={(_RANK[_WAIT], *place) for place in flushed})
+    passages = _send(
+        tx, moves, now, before=_FIRST_AFTER_WAIT, ends={(_RANK[_WAIT], *state_key) for state_key in flushed}
+    )
     ahead = [n for n, passage in enumerate(passages) if passage.outcome == "comes"]
     coming = [replace(moves[n], burst=passages[n].burst) for n in ahead]
     for n, passage in zip(ahead, _send(tx, coming, now, after=_WAIT), strict=True):
         passages[n] = passage
-    words = [MatchOutcome(_WORDS[passage.outcome], passage.stage) for passage in passages]
-    return words, _fires(moves, passages), _drops(moves, passages)
+    outcomes = [MatchOutcome(_WORDS[passage.outcome], passage.stage) for passage in passages]
+    return outcomes, _fires(moves, passages), _drops(moves, passages)
 
 
 def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[list[Fire], list[Drop]]:
@@ -136,15 +138,15 @@ class _Rows:
     versions: dict[Place, int]
     states: Mapping[tuple[str, str], dict[tuple[str, str], StageState | None]]
 
-    def state(self, place: Place) -> StageState | None:
-        rank, tenant_id, rule, key = place
+    def state(self, state_key: Place) -> StageState | None:
+        rank, tenant_id, rule, key = state_key
         return self.states[tenant_id, rule].get((STAGES[rank], key))
 
-    def end(self, place: Place, now: datetime) -> None:
+    def end(self, state_key: Place, now: datetime) -> None:
         """Make a debounce due, if there is one."""
-        state = self.state(place)
+        state = self.state(state_key)
         if state is not None and (state.due_at is None or state.due_at > now):
-            _, tenant_id, rule, key = place
+            _, tenant_id, rule, key = state_key
             self.states[tenant_id, rule][_WAIT, key] = replace(state, due_at=now)
 
 
@@ -187,8 +189,8 @@ def _send(
         rows.versions.update(dict.fromkeys(places, move.version))
         states = rows.states[move.tenant_id, move.rule.name]
         passages.append(push(move.rule.flow, move.keys, move.burst, now, states, after=after, before=before))
-    for place in ends:
-        rows.end(place, now)
+    for state_key in ends:
+        rows.end(state_key, now)
     _save(tx, rows)
     return passages
 
@@ -210,10 +212,10 @@ def _is_exclusive(rule: Rule) -> bool:
 def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], list[Drop]]:
     """Return the taken debounces, each with its rule and the keys of its last event, and those that cannot continue."""
     recall = cache(rule_of)
-    found = [(row, recall(tx, row.tenant_id, row.rule, row.version)) for row in taken]
-    last = _events(tx, {(row.tenant_id, max(row.event_seqs)) for row, rule in found if rule and _goes_on(rule)})
+    debounces = [(row, recall(tx, row.tenant_id, row.rule, row.version)) for row in taken]
+    last = _events(tx, {(row.tenant_id, max(row.event_seqs)) for row, rule in debounces if rule and _goes_on(rule)})
     moves, drops = [], []
-    for row, rule in found:
+    for row, rule in debounces:
         burst = Burst(tuple(sorted(row.event_seqs)), row.root_seq)
         keys = _keys(rule, row.key, last.get((row.tenant_id, burst.seqs[-1]))) if rule else None
         if rule is None or keys is None:
@@ -255,11 +257,11 @@ def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
         values = {"places": _recordset_of(ordered), "now": now}
         tx.execute(_LOCK, values)
         for row in tx.execute(_READ, values):
-            place = _RANK[row.kind], row.tenant_id, row.rule, row.key
-            read[place], versions[place] = _state(row), row.version
-    read |= _lanes(tx, [place for place in ordered if place[0] == _LANE], now)
-    for place, state in read.items():
-        rank, tenant_id, rule, key = place
+            state_key = _RANK[row.kind], row.tenant_id, row.rule, row.key
+            read[state_key], versions[state_key] = _state(row), row.version
+    read |= _lanes(tx, [state_key for state_key in ordered if state_key[0] == _LANE], now)
+    for state_key, state in read.items():
+        rank, tenant_id, rule, key = state_key
         states[tenant_id, rule][STAGES[rank], key] = state
     return _Rows(ordered, read, versions, states)
 
@@ -273,21 +275,23 @@ def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, StageS
     """Count the unfinished actions of each lane, under the lane's lock, so that nobody else adds to it."""
     if not places:
         return {}
-    lanes = {(tenant_id, f"{rule}\n{key}"): place for place in places for _, tenant_id, rule, key in [place]}
+    lanes = {
+        (tenant_id, f"{rule}\n{key}"): state_key for state_key in places for _, tenant_id, rule, key in [state_key]
+    }
     rows = recordset([{"tenant": tenant_id, "lane": lane} for tenant_id, lane in lanes])
-    found = tx.execute(_OPEN, {"rows": rows})
-    return {lanes[row.tenant_id, row.lane]: StageState(now, open=row.open) for row in found}
+    counts = tx.execute(_OPEN, {"rows": rows})
+    return {lanes[row.tenant_id, row.lane]: StageState(now, open=row.open) for row in counts}
 
 
 def _save(tx: Tx, rows: _Rows) -> None:
     """Write changes, and delete empty rows: lanes are counted, never stored."""
     changed, empty = [], []
-    for place in rows.places:
-        state = None if place[0] == _LANE else rows.state(place)
+    for state_key in rows.places:
+        state = None if state_key[0] == _LANE else rows.state(state_key)
         if state is None:
-            empty.append(place)
-        elif state is not rows.read.get(place):
-            changed.append(_row(place, rows.versions[place], state))
+            empty.append(state_key)
+        elif state is not rows.read.get(state_key):
+            changed.append(_row(state_key, rows.versions[state_key], state))
     if changed:
         tx.execute(_STORE, {"rows": recordset(changed)})
     if empty:
@@ -295,16 +299,16 @@ def _save(tx: Tx, rows: _Rows) -> None:
 
 
 def _recordset_of(places: Iterable[Place]) -> str:
-    return recordset([_name(place) for place in places])
+    return recordset([_name(state_key) for state_key in places])
 
 
-def _name(place: Place) -> Json:
-    rank, tenant_id, rule, key = place
+def _name(state_key: Place) -> Json:
+    rank, tenant_id, rule, key = state_key
     return {"tenant": tenant_id, "rule": rule, "kind": STAGES[rank], "key": key}
 
 
-def _row(place: Place, version: int, state: StageState) -> Json:
-    return _name(place) | {
+def _row(state_key: Place, version: int, state: StageState) -> Json:
+    return _name(state_key) | {
         "version": version,
         "gathered": len(state.seqs),
         "seqs": state.seqs,

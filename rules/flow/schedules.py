@@ -239,7 +239,7 @@ def _instants(wall: datetime, zone: ZoneInfo, *, is_fixed: bool) -> Sequence[dat
 def _after_gap(wall: datetime, zone: ZoneInfo) -> datetime:
     """Return the first minute that the wall clock shows again."""
     minutes: Iterable[datetime] = (wall + number * MINUTE for number in count())
-    return next(found[0] for minute in minutes if (found := _instants(minute, zone, is_fixed=False)))
+    return next(instants[0] for minute in minutes if (instants := _instants(minute, zone, is_fixed=False)))
 
 
 _LOCK = text("""

@@ -62,7 +62,7 @@ class Simulation:
 
     def saved(self) -> Json:
         """Return the state as JSON, so that another process can go on from here."""
-        states = [[*place, _write_state(state)] for place, state in self._states.items() if state is not None]
+        states = [[*state_key, _write_state(state)] for state_key, state in self._states.items() if state is not None]
         keys = {key: dict(keys) for key, keys in self._keys.items()}
         return {"gathered": self.gathered, "keys": keys, "states": states}
 
@@ -138,8 +138,8 @@ class Simulation:
         if len(self._states) < self._prune_at:
             return
         self._states = {
-            place: state
-            for place, state in self._states.items()
+            state_key: state
+            for state_key, state in self._states.items()
             if state is not None and (state.expires_at is None or state.expires_at > now)
         }
         self._prune_at = max(PRUNED_FROM, 2 * len(self._states))

@@ -87,14 +87,14 @@ def push(
         part = getattr(flow, stage)
         if part is None:
             continue
-        place = stage, keys[stage]
+        state_key = stage, keys[stage]
         step = _GATHER.get(stage)
         if step is not None:
-            states[place], released = step(part, states.get(place), burst, now)
+            states[state_key], released = step(part, states.get(state_key), burst, now)
             if released is None:
                 return StageResult("gathered", stage, burst)
             burst = released
-        elif not _ADMIT[stage](part, states.get(place), now):
+        elif not _ADMIT[stage](part, states.get(state_key), now):
             return StageResult("held", stage, burst)
     if before is not None:
         return StageResult("comes", before, burst)
@@ -173,15 +173,15 @@ def _may_again(part: Throttle, state: StageState | None, now: datetime) -> bool:
 def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) -> None:
     """Record that the rule acts now."""
     if flow.concurrency is not None:
-        place = "concurrency", keys["concurrency"]
-        lane = states.get(place) or StageState(now)
-        states[place] = replace(lane, open=lane.open + 1)
+        state_key = "concurrency", keys["concurrency"]
+        lane = states.get(state_key) or StageState(now)
+        states[state_key] = replace(lane, open=lane.open + 1)
     if flow.cooldown is not None:
         rest = timedelta(seconds=flow.cooldown.seconds)
         states["cooldown", keys["cooldown"]] = StageState(now, times=(now,), expires_at=now + rest)
     if flow.throttle is not None:
-        place = "throttle", keys["throttle"]
-        states[place] = _count_action(flow.throttle, states.get(place), now)
+        state_key = "throttle", keys["throttle"]
+        states[state_key] = _count_action(flow.throttle, states.get(state_key), now)
 
 
 def _count_action(part: Throttle, before: StageState | None, now: datetime) -> StageState:

@@ -66,13 +66,13 @@ def of(tx: Tx, steps: Steps, limit: int, names: Sequence[str] | None = None) -> 
     """Return the activity of the rules that met an event last, of all or of these, and how many others there are."""
     chosen = {"names": None if names is None else list(names), "limit": limit, "deleted": DELETED}
     rows = tx.execute(_RULES, {**chosen, "since": steps.since, "back": LOOKED_BACK}).all()
-    found = {row.name: _nothing(row, steps.count) for row in rows}
+    activity_by_name = {row.name: _nothing(row, steps.count) for row in rows}
     met = [row.name for row in rows if row.met_at is not None and row.met_at >= steps.since]
     cap = max(LEAST_ROWS, ROWS // max(1, len(met) * steps.count))
     values = {"rules": met, "since": steps.since, "seconds": steps.seconds, "steps": steps.count, "cap": cap}
     for cell in tx.execute(_CELLS, values):
-        _take(found[cell.rule], cell, steps.seconds, cap)
-    return list(found.values()), (rows[0].several if rows else 0) - len(rows)
+        _take(activity_by_name[cell.rule], cell, steps.seconds, cap)
+    return list(activity_by_name.values()), (rows[0].several if rows else 0) - len(rows)
 
 
 def _nothing(row: Any, count: int) -> RuleActivity:

@@ -50,7 +50,7 @@ class Difference:
 
     seq: int
     at: datetime
-    one: Decision | None
+    decision: Decision | None
     other: Decision | None
 
 
@@ -71,34 +71,34 @@ def of(tx: Tx, name: str, other: str, since: datetime, until: datetime, limit: i
     NotFound: one of them is not in force.
     """
     rules = store.get_all(tx, [name, other])
-    began = [tx.execute(_BEGAN, {"name": one.name, "version": one.version}).scalar_one() + SETTLED for one in rules]
+    began = [tx.execute(_BEGAN, {"name": rule.name, "version": rule.version}).scalar_one() + SETTLED for rule in rules]
     since = min(max(since, *began), until)
     pages = [_newest(tx, rule, since, until) for rule in rules]
     cut = [decisions[-1].at for decisions in pages if len(decisions) > DECISIONS]
     if cut:
-        pages = [[one for one in decisions if one.at > max(cut)] for decisions in pages]
+        pages = [[decision for decision in decisions if decision.at > max(cut)] for decisions in pages]
         since = max(cut)
-    found = overlap(*(_current(rule, decisions) for rule, decisions in zip(rules, pages, strict=True)))
+    overlapping = overlap(*(_current(rule, decisions) for rule, decisions in zip(rules, pages, strict=True)))
     return {
         "rule": _figures(rules[0], pages[0]),
         "beside": _figures(rules[1], pages[1]),
         "from": since,
         "to": until,
         "truncated": bool(cut),
-        "both": found.both,
-        "only_rule": found.only_one,
-        "only_beside": found.only_other,
-        "neither": found.neither,
-        "differences": _shown(tx, found.differences[:limit]),
+        "both": overlapping.both,
+        "only_rule": overlapping.only_one,
+        "only_beside": overlapping.only_other,
+        "neither": overlapping.neither,
+        "differences": _shown(tx, overlapping.differences[:limit]),
     }
 
 
-def overlap(one: Mapping[int, Decision], other: Mapping[int, Decision]) -> Overlap:
+def overlap(decisions: Mapping[int, Decision], others: Mapping[int, Decision]) -> Overlap:
     """Compare the decisions of two rules by the position of their events."""
     counts: Counter[tuple[bool, bool]] = Counter()
     differences = []
-    for seq in sorted({*one, *other}, reverse=True):
-        mine, theirs = one.get(seq), other.get(seq)
+    for seq in sorted({*decisions, *others}, reverse=True):
+        mine, theirs = decisions.get(seq), others.get(seq)
         acted = mine is not None and mine.acts, theirs is not None and theirs.acts
         counts[acted] += 1
         decision = mine or theirs
@@ -113,35 +113,39 @@ def _newest(tx: Tx, rule: StoredRule, since: datetime, until: datetime) -> list[
 
 
 def _current(rule: StoredRule, decisions: Sequence[Decision]) -> dict[int, Decision]:
-    return {one.seq: one for one in decisions if one.version == rule.version}
+    return {decision.seq: decision for decision in decisions if decision.version == rule.version}
 
 
 def _figures(rule: StoredRule, decisions: Sequence[Decision]) -> Json:
     current = _current(rule, decisions).values()
-    verdicts = Counter(one.verdict for one in current)
+    verdicts = Counter(decision.verdict for decision in current)
     return {
         "rule": rule.name,
         "version": rule.version,
         "mode": rule.document.get("action_mode", "auto"),
         "fired": verdicts["fired"],
         "gathered": verdicts["gathered"],
-        "held": dict(Counter(one.reason or "unknown" for one in current if one.verdict == "held").most_common()),
+        "held": dict(
+            Counter(decision.reason or "unknown" for decision in current if decision.verdict == "held").most_common()
+        ),
     }
 
 
 def _shown(tx: Tx, differences: Sequence[Difference]) -> list[Json]:
-    rows: dict[int, Any] = {row.seq: row for row in tx.execute(_EVENTS, {"seqs": [one.seq for one in differences]})}
+    rows: dict[int, Any] = {
+        row.seq: row for row in tx.execute(_EVENTS, {"seqs": [difference.seq for difference in differences]})
+    }
     return [
         {
-            "event_id": rows[one.seq].id,
-            "event_type": rows[one.seq].event_type,
-            "user_id": rows[one.seq].user_id,
-            "at": one.at,
-            "rule": _verdict(one.one),
-            "beside": _verdict(one.other),
+            "event_id": rows[difference.seq].id,
+            "event_type": rows[difference.seq].event_type,
+            "user_id": rows[difference.seq].user_id,
+            "at": difference.at,
+            "rule": _verdict(difference.decision),
+            "beside": _verdict(difference.other),
         }
-        for one in differences
-        if one.seq in rows
+        for difference in differences
+        if difference.seq in rows
     ]
 
 

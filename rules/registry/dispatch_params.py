@@ -35,13 +35,13 @@ MODELS: Final[Mapping[str, type[Model]]] = {"emit": Emit, "notify": Notify, "web
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 
 
-def restore(stored: Any, shown: Any, edited: Any, pointer: str = "/params") -> Any:
+def restore(stored: Any, displayed: Any, edited: Any, pointer: str = "/params") -> Any:
     """Return edited parameters, with what was masked when they were shown and left as it was.
 
     Invalid: a value that was masked in part was edited, and still has the mask.
     """
     problems: list[Problem] = []
-    whole = _restore(stored, shown, edited, pointer, problems)
+    whole = _restore(stored, displayed, edited, pointer, problems)
     if problems:
         raise Invalid(problems)
     return whole
@@ -49,9 +49,9 @@ def restore(stored: Any, shown: Any, edited: Any, pointer: str = "/params") -> A
 
 def check(action_type: str, target: str, stored: Json, params: Json, allowed: Allowed, characters: int) -> None:
     """Refuse parameters that no dispatch of this kind may have. Invalid, with pointers below `/params`."""
-    found = list(_problems(action_type, target, stored, params, allowed, characters))
-    if found:
-        raise Invalid(found)
+    problems = list(_problems(action_type, target, stored, params, allowed, characters))
+    if problems:
+        raise Invalid(problems)
 
 
 def schema(action_type: str) -> Json:
@@ -71,40 +71,42 @@ def schema(action_type: str) -> Json:
     return described
 
 
-def _restore(stored: Any, shown: Any, edited: Any, pointer: str, problems: list[Problem]) -> Any:
-    if edited == shown:
+def _restore(stored: Any, displayed: Any, edited: Any, pointer: str, problems: list[Problem]) -> Any:
+    if edited == displayed:
         return stored
-    if isinstance(stored, dict) and isinstance(shown, dict) and isinstance(edited, dict):
+    if isinstance(stored, dict) and isinstance(displayed, dict) and isinstance(edited, dict):
         return {
-            name: _restore(stored[name], shown.get(name), value, f"{pointer}/{escape_step(name)}", problems)
+            name: _restore(stored[name], displayed.get(name), value, f"{pointer}/{escape_step(name)}", problems)
             if name in stored
             else value
             for name, value in edited.items()
         }
-    if isinstance(stored, list) and isinstance(shown, list) and isinstance(edited, list):
-        if len(edited) != len(shown):
-            return [_restore_moved(stored, shown, one, f"{pointer}/{at}", problems) for at, one in enumerate(edited)]
+    if isinstance(stored, list) and isinstance(displayed, list) and isinstance(edited, list):
+        if len(edited) != len(displayed):
+            return [
+                _restore_moved(stored, displayed, item, f"{pointer}/{at}", problems) for at, item in enumerate(edited)
+            ]
         return [
-            _restore(*one, f"{pointer}/{place}", problems)
-            for place, one in enumerate(zip(stored, shown, edited, strict=True))
+            _restore(*values, f"{pointer}/{index}", problems)
+            for index, values in enumerate(zip(stored, displayed, edited, strict=True))
         ]
-    if stored != shown and isinstance(edited, str) and _is_masked(edited):
+    if stored != displayed and isinstance(edited, str) and _is_masked(edited):
         problems.append(Problem(pointer, UNKNOWN))
     return edited
 
 
-def _restore_moved(stored: list[Any], shown: list[Any], item: Any, pointer: str, problems: list[Problem]) -> Any:
+def _restore_moved(stored: list[Any], displayed: list[Any], item: Any, pointer: str, problems: list[Problem]) -> Any:
     """Return an item of a list that has become longer or shorter: its place does not tell any more what it was."""
-    meant = [was for was, seen in zip(stored, shown, strict=True) if seen == item]
-    if meant and all(one == meant[0] for one in meant):
+    meant = [was for was, seen in zip(stored, displayed, strict=True) if seen == item]
+    if meant and all(candidate == meant[0] for candidate in meant):
         return meant[0]
-    if meant or (stored != shown and _is_masked(json.dumps(item, ensure_ascii=False))):
+    if meant or (stored != displayed and _is_masked(json.dumps(item, ensure_ascii=False))):
         problems.append(Problem(pointer, UNKNOWN))
     return item
 
 
-def _is_masked(words: str) -> bool:
-    return any(mark in words for mark in MASKED)
+def _is_masked(value: str) -> bool:
+    return any(mark in value for mark in MASKED)
 
 
 def _problems(
@@ -116,16 +118,16 @@ def _problems(
         yield Problem("/params", f"has {size:,} characters as JSON, {characters:,} are allowed")
         return
     given = _without_templates({name: value for name, value in params.items() if name != KEPT})
-    found = list(rule_problems.size_problems(given, MAX_NESTING, MAX_NODES, characters))
+    problems = list(rule_problems.size_problems(given, MAX_NESTING, MAX_NODES, characters))
     document, moved = _as_action(action_type, target, given)
-    found += _credentials(stored, given)
-    if not found:
+    problems += _credentials(stored, given)
+    if not problems:
         try:
             action = _ACTION.validate_python(document, context={"agents": {*TARGETS, target}})
-            found = list(limits.action_refusals(action, "", allowed.outlets))
+            problems = list(limits.action_refusals(action, "", allowed.outlets))
         except ValidationError as error:
-            found = rule_problems.translate(error, document, FIELDS)
-    yield from (_moved(one, moved) for one in found)
+            problems = rule_problems.translate(error, document, FIELDS)
+    yield from (_moved(problem, moved) for problem in problems)
 
 
 def _credentials(stored: Json, params: Json) -> Iterator[Problem]:
@@ -157,14 +159,14 @@ def _without_templates(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("{{", "{ {")
     if isinstance(value, dict):
-        return {name: _without_templates(one) for name, one in value.items()}
-    return [_without_templates(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_templates(part) for name, part in value.items()}
+    return [_without_templates(part) for part in value] if isinstance(value, list) else value
 
 
 def _moved(problem: Problem, moved: Mapping[str, str]) -> Problem:
-    place = problem.pointer
+    pointer = problem.pointer
     for begin, instead in moved.items():
-        if place == begin or place.startswith(f"{begin}/"):
-            place = instead + place[len(begin) :].removesuffix("/secret")
+        if pointer == begin or pointer.startswith(f"{begin}/"):
+            pointer = instead + pointer[len(begin) :].removesuffix("/secret")
             break
-    return Problem(f"/params{place}", problem.detail)
+    return Problem(f"/params{pointer}", problem.detail)

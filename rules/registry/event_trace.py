@@ -55,7 +55,7 @@ class Consideration:
 
     @property
     def readable(self) -> list[Rule]:
-        return [one.rule for one in self.considered if isinstance(one.rule, Rule)]
+        return [entry.rule for entry in self.considered if isinstance(entry.rule, Rule)]
 
 
 def read(tx: Tx, event: Event) -> Consideration:
@@ -66,27 +66,27 @@ def read(tx: Tx, event: Event) -> Consideration:
     rules = [
         _as_decided(tx, event, name, in_force.get(name), decided.get(name)) for name in sorted({*in_force, *decided})
     ]
-    considered = [one for one in rules if one.decision is not None or _may_apply(one.rule, event)]
-    lookup = dry_run.look_up(tx, event, [one.rule for one in considered if isinstance(one.rule, Rule)])
+    considered = [entry for entry in rules if entry.decision is not None or _may_apply(entry.rule, event)]
+    lookup = dry_run.look_up(tx, event, [entry.rule for entry in considered if isinstance(entry.rule, Rule)])
     return Consideration(event, routed_at is not None, considered, lookup)
 
 
 def explain(consideration: Consideration, meanings: Meanings) -> list[TracedRule]:
     """Return the verdict of each rule considered, by name. Embeds the texts that the conditions compare."""
-    known = dry_run.facts(consideration.event, consideration.lookup, consideration.readable, meanings)
+    facts = dry_run.facts(consideration.event, consideration.lookup, consideration.readable, meanings)
     undecided = "no match" if consideration.is_routed else "not decided yet"
-    return [_trace(one, known, undecided) for one in consideration.considered]
+    return [_trace(entry, facts, undecided) for entry in consideration.considered]
 
 
-def _trace(one: _Considered, known: Facts, undecided: str) -> TracedRule:
+def _trace(entry: _Considered, facts: Facts, undecided: str) -> TracedRule:
     verdict, reason, tree = undecided, None, None
-    if isinstance(one.rule, Rule):
-        tree = dry_run.tree(one.rule, known)
-    elif one.rule is not None:
-        verdict, reason = "unreadable", one.rule.detail
-    if one.decision is not None:
-        verdict, reason = one.decision.verdict, one.decision.reason
-    return TracedRule(one.name, one.version, verdict, reason, tree)
+    if isinstance(entry.rule, Rule):
+        tree = dry_run.tree(entry.rule, facts)
+    elif entry.rule is not None:
+        verdict, reason = "unreadable", entry.rule.detail
+    if entry.decision is not None:
+        verdict, reason = entry.decision.verdict, entry.decision.reason
+    return TracedRule(entry.name, entry.version, verdict, reason, tree)
 
 
 def _as_decided(tx: Tx, event: Event, name: str, row: Any, decision: Any) -> _Considered:

@@ -50,7 +50,7 @@ class Conversation:
 
 def read(tx: Tx, tenant_id: str, message: Json, count: int, now: datetime) -> Conversation:
     """Read the rules in force for a conversation whose last message has this payload, out of `count`."""
-    stored = [(schema.parse(one.document), one.version) for one in store.in_force(tx)]
+    stored = [(schema.parse(rule_row.document), rule_row.version) for rule_row in store.in_force(tx)]
     rules = [(rule, version) for rule, version in stored if _agent(rule)]
     end = {name: message[name] for name in ("session_id", "user_id")} | {"message_count": count}
     events = [_event(tenant_id, SPOKEN, message, now), _event(tenant_id, ENDED, end, now)]
@@ -60,7 +60,7 @@ def read(tx: Tx, tenant_id: str, message: Json, count: int, now: datetime) -> Co
 def explain(conversation: Conversation, meanings: Meanings) -> list[ReadingRule]:
     """Return what each rule makes of the event that it is for. No transaction is open: texts may be embedded."""
     return [
-        found for event, lookup in conversation.events for found in _on(conversation.rules, event, lookup, meanings)
+        reading for event, lookup in conversation.events for reading in _on(conversation.rules, event, lookup, meanings)
     ]
 
 

@@ -39,7 +39,7 @@ TIME: Final = FieldShape(frozenset({"time"}))
 
 
 def _one_of(values: Iterable[StrEnum]) -> FieldShape:
-    return FieldShape(frozenset({"string"}), choices=tuple(one.value for one in values))
+    return FieldShape(frozenset({"string"}), choices=tuple(member.value for member in values))
 
 
 EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
@@ -89,9 +89,9 @@ OTHER_EVENT_FIELDS: Final[Mapping[str, FieldShape]] = {
 def of(event_type: str, field: str) -> FieldShape | None:
     """Return the kinds of a payload field of a type; None: no such field, or unknown."""
     if event_type in PAYLOADS:
-        found = _DECLARED[event_type].get(field)
-        if found is not None:
-            return found
+        shape = _DECLARED[event_type].get(field)
+        if shape is not None:
+            return shape
     return EMITTED_SHAPES.get(field) if field in EMITTED.get(event_type, ()) else None
 
 
@@ -117,10 +117,10 @@ def _of_schema(schema: Mapping[str, Any]) -> FieldShape | None:
 
 def _fields_of_model(model: type[Payload]) -> Mapping[str, FieldShape]:
     """Return the fields of a checked payload, by the JSON Schema of its model."""
-    found = {
+    shapes = {
         name: _of_schema(part) for name, part in model.model_json_schema(mode="serialization")["properties"].items()
     }
-    return {name: shape for name, shape in found.items() if shape is not None}
+    return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
 _DECLARED: Final = {event_type: _fields_of_model(model) for event_type, model in PAYLOADS.items()}

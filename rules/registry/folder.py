@@ -54,15 +54,15 @@ def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = Fa
     With `prune`, rules that no file contains are deleted. Invalid names every fault with its file; Conflict: there
     would be more rules than a tenant may have.
     """
-    found, problems = _read(files, allowed)
-    problems += _twice(found)
+    documents, problems = _read(files, allowed)
+    problems += _twice(documents)
     if problems:
         raise Invalid(problems)
     there = {stored.name: stored for stored in store.in_force(tx)}
-    steps = [_step(document, rule, there.pop(rule.name, None)) for _, document, rule in found]
+    steps = [_step(document, rule, there.pop(rule.name, None)) for _, document, rule in documents]
     if prune:
         steps += [ImportStep(s.name, "delete", s.version, s.document, None) for s in there.values()]
-    _require_room(len(found) + (0 if prune else len(there)), steps, allowed)
+    _require_room(len(documents) + (0 if prune else len(there)), steps, allowed)
     return sorted(steps, key=lambda step: step.name)
 
 
@@ -95,38 +95,38 @@ def require_as_shown(steps: Sequence[ImportStep], expected: Mapping[str, int]) -
     """Refuse a plan whose rules or versions differ from those shown; 0 is a rule that did not exist."""
     moved = [step for step in steps if expected.get(step.name, 0) != step.version]
     if moved:
-        said = ", ".join(f"{s.name} (version {s.version}, not {expected.get(s.name, 0)})" for s in moved[:5])
-        raise Conflict(f"The rules in force have changed since the plan was shown: {said}. Make the plan again.")
+        differences = ", ".join(f"{s.name} (version {s.version}, not {expected.get(s.name, 0)})" for s in moved[:5])
+        raise Conflict(f"The rules in force have changed since the plan was shown: {differences}. Make the plan again.")
 
 
 def _read(files: Mapping[str, str], allowed: Allowed) -> tuple[list[tuple[str, Json, Rule]], list[Problem]]:
-    found, problems = list[tuple[str, Json, Rule]](), list[Problem]()
+    documents, problems = list[tuple[str, Json, Rule]](), list[Problem]()
     for name, written in sorted(files.items()):
         for origin, document in _documents(f"/files/{escape_step(name)}", written, problems):
             try:
-                found.append((origin, document, store.check(document, allowed)))
+                documents.append((origin, document, store.check(document, allowed)))
             except Invalid as error:
                 problems += [replace(problem, pointer=origin + problem.pointer) for problem in error.problems]
-    return found, problems
+    return documents, problems
 
 
 def _documents(origin: str, written: str, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     try:
-        found = json.loads(written)
+        parsed = json.loads(written)
     except ValueError as error:
         problems.append(Problem(origin, f"not JSON: {error}"))
     except RecursionError:
         problems.append(Problem(origin, "nested too deeply for a rule"))
     else:
-        many = found if isinstance(found, list) else None
-        yield from [(origin, found)] if many is None else ((f"{origin}/{n}", one) for n, one in enumerate(many))
+        many = parsed if isinstance(parsed, list) else None
+        yield from [(origin, parsed)] if many is None else ((f"{origin}/{n}", item) for n, item in enumerate(many))
 
 
-def _twice(found: Sequence[tuple[str, Json, Rule]]) -> list[Problem]:
-    counted = Counter(rule.name for _, _, rule in found)
+def _twice(documents: Sequence[tuple[str, Json, Rule]]) -> list[Problem]:
+    counted = Counter(rule.name for _, _, rule in documents)
     return [
         Problem(f"{origin}/name", f"the rule `{rule.name}` is in more than one place; keep one of them")
-        for origin, _, rule in found
+        for origin, _, rule in documents
         if counted[rule.name] > 1
     ]
 

@@ -61,8 +61,8 @@ class Allowed:
 
 def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
     """Return each violation of the limits by a well-formed rule, with what to do about it."""
-    for place, action in enumerate(rule.actions):
-        yield from action_refusals(action, f"/actions/{place}", allowed.outlets)
+    for index, action in enumerate(rule.actions):
+        yield from action_refusals(action, f"/actions/{index}", allowed.outlets)
     if rule.risk_level == "high" and rule.action_mode == "auto" and not allowed.high_risk:
         yield Problem(
             "/risk_level",
@@ -94,8 +94,8 @@ def action_refusals(action: Action, pointer: str, outlets: Outlets) -> Iterator[
 def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]:
     if isinstance(action, Webhook):
         if not hosts.allows(allowed.hosts, action.url):
-            said = f"posts to `{hosts.display(action.url)}`"
-            yield Problem(f"{pointer}/url", _not_allowed(said, allowed.hosts, _HOSTS))
+            phrase = f"posts to `{hosts.display(action.url)}`"
+            yield Problem(f"{pointer}/url", _not_allowed(phrase, allowed.hosts, _HOSTS))
         if secret_scanner.find_secrets(action.url):
             yield Problem(f"{pointer}/url", f"the address holds a credential; send it in a header: {_PUT_IT_AWAY}")
         for name, value in action.headers.items():
@@ -103,8 +103,8 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
         yield Problem(f"{pointer}/queue", _not_allowed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
-        known = [LOG, *allowed.channels]
-        yield Problem(f"{pointer}/channel", _not_allowed(f"has the channel `{action.channel}`", known, _CHANNELS))
+        channels = [LOG, *allowed.channels]
+        yield Problem(f"{pointer}/channel", _not_allowed(f"has the channel `{action.channel}`", channels, _CHANNELS))
     elif isinstance(action, Emit) and action.event_type in reserved.TYPES:
         yield Problem(f"{pointer}/event_type", reserved.refusal(action.event_type))
 
@@ -148,6 +148,6 @@ _CHANNELS: Final = (
 )
 
 
-def _not_allowed(what: str, known: Collection[str], way_out: str) -> str:
-    there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
+def _not_allowed(what: str, allowed_names: Collection[str], way_out: str) -> str:
+    there = ", ".join(f"`{name}`" for name in sorted(allowed_names)) or "none"
     return f"no rule of this tenant {what}; allowed are: {there}; {way_out}"

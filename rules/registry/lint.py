@@ -52,9 +52,9 @@ class Neighbours:
         self._named: defaultdict[str, list[Rule]] = defaultdict(list)
         self._wild: list[Rule] = []
         self._rules_for: dict[str, list[tuple[Rule, frozenset[str]]]] = {}
-        known = list(rules)
-        self.emits = frozenset[str]().union(*map(_emitted_by, known))
-        for rule in known:
+        all_rules = list(rules)
+        self.emits = frozenset[str]().union(*map(_emitted_by, all_rules))
+        for rule in all_rules:
             if not rule.enabled or rule.action_mode == "shadow":
                 continue
             if any("*" in pattern for pattern in rule.event_types):
@@ -67,8 +67,10 @@ class Neighbours:
         """Return the rules that would act on such an event of the service, each with the types that follow from it."""
         if event_type not in self._rules_for:
             near = (*self._named.get(event_type, ()), *self._wild)
-            found = [rule for rule in near if _answers(rule, event_type)]
-            self._rules_for[event_type] = [(rule, frozenset(link.event_type for link in links(rule))) for rule in found]
+            answering = [rule for rule in near if _answers(rule, event_type)]
+            self._rules_for[event_type] = [
+                (rule, frozenset(link.event_type for link in links(rule))) for rule in answering
+            ]
         return self._rules_for[event_type]
 
 
@@ -96,22 +98,22 @@ def links(rule: Rule) -> Iterator[EmittedType]:
         return
     if rule.action_mode == "approve":
         yield from (EmittedType(kind, "/action_mode", "its approvals") for kind in APPROVALS)
-    for place, action in enumerate(rule.actions):
+    for index, action in enumerate(rule.actions):
         if isinstance(action, RunAgent):
-            found = TARGETS.get(action.target, ())
-            yield from (EmittedType(kind, f"/actions/{place}", f"`{action.target}`") for kind in found)
+            event_types = TARGETS.get(action.target, ())
+            yield from (EmittedType(kind, f"/actions/{index}", f"`{action.target}`") for kind in event_types)
         elif isinstance(action, Emit):
-            yield EmittedType(action.event_type, f"/actions/{place}", "`emit`")
+            yield EmittedType(action.event_type, f"/actions/{index}", "`emit`")
 
 
 def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
-    told = set[str]()
+    reported = set[str]()
     for link in links(rule):
-        if link.pointer not in told and _answers(rule, link.event_type):
-            told.add(link.pointer)
-            said = f"{link.by} leads to `{link.event_type}`, which this rule answers: it can trigger itself. "
-            yield Problem(link.pointer, said + _end_of_loop([rule]))
-    if not told:
+        if link.pointer not in reported and _answers(rule, link.event_type):
+            reported.add(link.pointer)
+            detail = f"{link.by} leads to `{link.event_type}`, which this rule answers: it can trigger itself. "
+            yield Problem(link.pointer, detail + _end_of_loop([rule]))
+    if not reported:
         yield from _circles(rule, neighbours)
 
 
@@ -123,26 +125,26 @@ def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
         first, way = reached[kind]
         if len(way) > FARTHEST or len(waiting) > WIDEST:
             return
-        for one, leads_to in neighbours.rules_for(kind):
-            if one.name in passed:
+        for neighbour, leads_to in neighbours.rules_for(kind):
+            if neighbour.name in passed:
                 continue
-            passed.add(one.name)
+            passed.add(neighbour.name)
             for event_type in sorted(leads_to - reached.keys()):
                 if _answers(rule, event_type):
-                    yield _circle(first, [*way, one])
+                    yield _circle(first, [*way, neighbour])
                     return
-                reached[event_type] = first, [*way, one]
+                reached[event_type] = first, [*way, neighbour]
                 waiting.append(event_type)
 
 
 def _circle(first: EmittedType, way: Sequence[Rule]) -> Problem:
-    names = " → ".join(f"`{one.name}`" for one in (*way, way[0]))
-    said = f"{first.by} leads to `{first.event_type}`, and so in a circle: {names}. "
-    return Problem(first.pointer, said + _end_of_loop(way))
+    names = " → ".join(f"`{member.name}`" for member in (*way, way[0]))
+    detail = f"{first.by} leads to `{first.event_type}`, and so in a circle: {names}. "
+    return Problem(first.pointer, detail + _end_of_loop(way))
 
 
 def _end_of_loop(way: Sequence[Rule]) -> str:
-    if all(one.repeat for one in way):
+    if all(member.repeat for member in way):
         return "With `repeat: true` it goes round until the hop limit ends the chain with a dead letter"
     return "A rule does not act twice on one chain unless it says `repeat: true`, so that is where it ends"
 
@@ -173,8 +175,8 @@ def _may_hold(leaf: Leaf, event_type: str) -> bool:
 
 def _risks(rule: Rule) -> Iterator[Problem]:
     if rule.risk_level == "high" and rule.action_mode == "auto":
-        said = "runs without anyone's approval, since this tenant allows it; `approve` would ask somebody first"
-        yield Problem("/action_mode", f"a high-risk rule {said}")
+        detail = "runs without anyone's approval, since this tenant allows it; `approve` would ask somebody first"
+        yield Problem("/action_mode", f"a high-risk rule {detail}")
 
 
 def _emitted_by(rule: Rule) -> set[str]:
@@ -185,14 +187,14 @@ def _unpublished_types(rule: Rule, neighbours: Neighbours, payloads: Payloads) -
     """Warn of event types that no publisher of the tenant, nor the service, nor a rule's `emit` produces."""
     if payloads.published is None:
         return
-    known = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
+    produced = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
     for pointer, pattern in rule.type_patterns():
-        if any(matches(pattern, kind) for kind in known):
+        if any(matches(pattern, kind) for kind in produced):
             continue
-        near = _nearest(pattern, known, 0.75)
+        near = _nearest(pattern, produced, 0.75)
         guess = f"; did you mean `{near[0]}`?" if near else ""
-        said = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
-        yield Problem(pointer, said)
+        detail = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
+        yield Problem(pointer, detail)
 
 
 def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
@@ -202,7 +204,7 @@ def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
     needed = [
         (leaf.field, paths.parse_path(leaf.field)) for leaf in _required_leaves(rule.conditions) if leaf.op != "missing"
     ]
-    for place, kind in enumerate(rule.event_type):
+    for index, kind in enumerate(rule.event_type):
         there = payloads.of(kind) if kind in EMITTED and kind not in PAYLOADS else None
         if there is None:
             continue
@@ -212,8 +214,8 @@ def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
             if path.root == "payload" and path.steps and path.steps[0] not in {step[0] for step in there}
         ]
         if lacking:
-            said = f"has no `{lacking[0]}`, which the conditions require: for this type the rule never fires"
-            yield Problem(f"/event_type/{place}", f"`{kind}` {said}")
+            detail = f"has no `{lacking[0]}`, which the conditions require: for this type the rule never fires"
+            yield Problem(f"/event_type/{index}", f"`{kind}` {detail}")
 
 
 def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
@@ -231,9 +233,9 @@ def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
     if isinstance(node, Leaf):
         yield pointer, node
         return
-    for word, children in node.members():
-        for place, child in enumerate(children):
-            yield from _leaves(child, f"{pointer}/{word}/{place}")
+    for keyword, children in node.members():
+        for index, child in enumerate(children):
+            yield from _leaves(child, f"{pointer}/{keyword}/{index}")
 
 
 def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
@@ -243,9 +245,9 @@ def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
         return [field_kinds.OTHER_EVENT_FIELDS[field]]
     if path.root != "payload" or len(path.steps) != 1:
         return []
-    name, known = str(path.steps[0]), {*PAYLOADS, *EMITTED}
-    kinds = {kind for kind in {*known, *payloads.seen} for pattern in rule.event_types if matches(pattern, kind)}
-    if any(not any(matches(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - known:
+    name, emitted = str(path.steps[0]), {*PAYLOADS, *EMITTED}
+    kinds = {kind for kind in {*emitted, *payloads.seen} for pattern in rule.event_types if matches(pattern, kind)}
+    if any(not any(matches(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - emitted:
         return []
     having = [field_kinds.of(kind, name) for kind in sorted(kinds) if (name,) in payloads.paths_of(kind)]
     return [] if None in having else [shape for shape in having if shape is not None]
@@ -253,9 +255,9 @@ def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
 
 def _unseen(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
     """Return payload fields that no known payload of the rule's types has."""
-    known = [payloads.of(pattern) for pattern in rule.event_types]
-    there = frozenset[tuple[str, ...]]().union(*(found for found in known if found is not None))
-    if None in known or not there:
+    fields_by_pattern = [payloads.of(pattern) for pattern in rule.event_types]
+    there = frozenset[tuple[str, ...]]().union(*(fields for fields in fields_by_pattern if fields is not None))
+    if None in fields_by_pattern or not there:
         return
     for pointer, path in sorted(set(_paths_in(rule))):
         if path and not _is_known(path, there):
@@ -276,7 +278,7 @@ def _nearest(name: str, names: Iterable[str], ratio: float) -> list[str]:
 
 
 def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types: Sequence[str]) -> str:
-    written = {_path_text(one): one for one in there if one[-1] != "*"}
+    written = {_path_text(candidate): candidate for candidate in there if candidate[-1] != "*"}
     near = _nearest(_path_text(path), written, 0.6)
     guess = f"; did you mean `{near[0]}`?" if near else ""
     return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_path_text(path)}`{guess}"
@@ -305,19 +307,19 @@ def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
     if rule.conditions is not None:
         yield from _paths_of_node(rule.conditions, "/conditions", ())
     for name, part in rule.flow.parts().items():
-        for place, key in enumerate(part.key or ()):
-            yield from _path_of(key, f"/flow/{name}/key/{place}", ())
-    for place, action in enumerate(rule.actions):
+        for index, key in enumerate(part.key or ()):
+            yield from _path_of(key, f"/flow/{name}/key/{index}", ())
+    for index, action in enumerate(rule.actions):
         for pointer, name in templates.fields(action.model_dump(mode="json")):
-            yield from _path_of(name, f"/actions/{place}{pointer}", ())
+            yield from _path_of(name, f"/actions/{index}{pointer}", ())
 
 
 def _paths_of_node(node: Leaf | Group, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the paths of a node; `item` is the path of the list whose items it is about."""
     if isinstance(node, Group):
-        for word, children in node.members():
-            for place, child in enumerate(children):
-                yield from _paths_of_node(child, f"{pointer}/{word}/{place}", item)
+        for keyword, children in node.members():
+            for index, child in enumerate(children):
+                yield from _paths_of_node(child, f"{pointer}/{keyword}/{index}", item)
         return
     if node.op != "missing":
         yield from _path_of(node.field, f"{pointer}/field", item)

@@ -132,12 +132,12 @@ class LiveRules:
 
 def _rulesets(tx: Tx, tenants: Sequence[str]) -> dict[str, Ruleset]:
     """Return the rules of these tenants, read in one statement and so consistent."""
-    found: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
+    rules_by_tenant: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
     for row in tx.execute(_IN_FORCE, {"tenants": list(tenants)}):
         rule = _readable(row.document, row.tenant_id, row.name)
         if rule is not None:
-            found[row.tenant_id].append((rule, row.version))
-    return {tenant: Ruleset(found[tenant]) for tenant in tenants}
+            rules_by_tenant[row.tenant_id].append((rule, row.version))
+    return {tenant: Ruleset(rules_by_tenant[tenant]) for tenant in tenants}
 
 
 def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:

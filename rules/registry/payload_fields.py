@@ -59,7 +59,7 @@ def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
     seen: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for row in tx.execute(_PAYLOADS, values):
         seen[row.event_type].update(_paths_of(row.payload))
-    return Payloads({kind: frozenset(found) for kind, found in seen.items()}, published)
+    return Payloads({kind: frozenset(field_paths) for kind, field_paths in seen.items()}, published)
 
 
 def _declared_fields(event_type: str) -> frozenset[tuple[str, ...]]:

@@ -38,7 +38,7 @@ class RunResult:
     reached: str | None = None
 
 
-def run(tx: Tx, tenant_id: str, stored: StoredRule, asked: RunRequest) -> RunResult:
+def run(tx: Tx, tenant_id: str, stored: StoredRule, request: RunRequest) -> RunResult:
     """Emit `clock.ticked` for a rule as its schedule would, for one page of users if it runs for each user.
 
     Conflict: the rule has no schedule, or is disabled. Invalid: a user is named, but the rule runs for the tenant.
@@ -46,40 +46,42 @@ def run(tx: Tx, tenant_id: str, stored: StoredRule, asked: RunRequest) -> RunRes
     """
     scheduled = _require_scheduled(tenant_id, stored)
     if scheduled.schedule.for_each == "tenant":
-        if asked.user_id is not None:
+        if request.user_id is not None:
             detail = f"`{stored.name}` runs once for the tenant; leave the user out, or give it `for_each`: `user`"
             raise Invalid([Problem("/user_id", detail)])
-        return _emit(tx, scheduled, asked, [None])
-    if asked.user_id is not None:
-        if not tx.execute(_IS_KNOWN, {"user": asked.user_id}).scalar_one():
-            raise NotFound(f"There is no user {asked.user_id!r} in this tenant: no session and no memory names one.")
-        return _emit(tx, scheduled, asked, [asked.user_id])
-    reached = schedules.users(tx, tenant_id, asked.after, asked.page)
-    ran = _emit(tx, scheduled, asked, reached)
-    return replace(ran, reached=reached[-1] if len(reached) == asked.page else None)
+        return _emit(tx, scheduled, request, [None])
+    if request.user_id is not None:
+        if not tx.execute(_IS_KNOWN, {"user": request.user_id}).scalar_one():
+            raise NotFound(f"There is no user {request.user_id!r} in this tenant: no session and no memory names one.")
+        return _emit(tx, scheduled, request, [request.user_id])
+    reached = schedules.users(tx, tenant_id, request.after, request.page)
+    ran = _emit(tx, scheduled, request, reached)
+    return replace(ran, reached=reached[-1] if len(reached) == request.page else None)
 
 
 def _require_scheduled(tenant_id: str, stored: StoredRule) -> Scheduled:
     rule = parse(stored.document)
     if rule.schedule is None:
-        said = f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
-        raise Conflict(said)
+        detail = (
+            f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
+        )
+        raise Conflict(detail)
     if not rule.enabled:
         raise Conflict(f"`{stored.name}` is disabled, so running it has no effect. Enable it first.")
     return Scheduled(tenant_id, rule, stored.version, rule.schedule)
 
 
-def _emit(tx: Tx, scheduled: Scheduled, asked: RunRequest, users: Sequence[str | None]) -> RunResult:
+def _emit(tx: Tx, scheduled: Scheduled, request: RunRequest, users: Sequence[str | None]) -> RunResult:
     run = f"{scheduled.rule.name}@run@{uuid7()}"
-    ticks = [_tick(scheduled, asked, run, user) for user in users]
+    ticks = [_tick(scheduled, request, run, user) for user in users]
     log.announce(tx, scheduled.tenant_id, ticks)
     return RunResult([tick.id for tick in ticks])
 
 
-def _tick(scheduled: Scheduled, asked: RunRequest, run: str, user: str | None) -> Announcement:
-    tick = schedules.tick(scheduled, asked.at, user)
+def _tick(scheduled: Scheduled, request: RunRequest, run: str, user: str | None) -> Announcement:
+    tick = schedules.tick(scheduled, request.at, user)
     name = run if user is None else f"{run}@{user}"
-    return replace(tick, id=name, payload={**tick.payload, "requested_by": asked.by})
+    return replace(tick, id=name, payload={**tick.payload, "requested_by": request.by})
 
 
 _IS_KNOWN = text("""

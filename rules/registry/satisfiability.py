@@ -69,10 +69,10 @@ def _samples(leaf: Leaf, shape: FieldShape) -> Iterator[Any]:
     if shape.choices:
         yield from shape.choices
         return
-    for one in sorted(shape.kinds - {"null"}):
+    for kind_name in sorted(shape.kinds - {"null"}):
         bounds = [bound for bound in (shape.low, shape.high) if bound is not None]
-        if one != "number" or len(bounds) < 2:  # noqa: PLR2004
-            yield from _SAMPLES[one]
+        if kind_name != "number" or len(bounds) < 2:  # noqa: PLR2004
+            yield from _SAMPLES[kind_name]
             continue
         named = [value for value in _values(leaf) if kind(value) == "number"]
         yield from (value for value in (*bounds, *named) if bounds[0] <= value <= bounds[1])
@@ -83,7 +83,7 @@ def _values(leaf: Leaf) -> list[Any]:
 
 
 def _kinds(shape: FieldShape) -> str:
-    return " or ".join(_NAMES[one] for one in sorted(shape.kinds - {"null"}))
+    return " or ".join(_NAMES[kind_name] for kind_name in sorted(shape.kinds - {"null"}))
 
 
 def _comparison_text(leaf: Leaf) -> str:

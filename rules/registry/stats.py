@@ -45,7 +45,9 @@ def of(
     if name not in rules and not store.versions(tx, name, limit=1):
         store.get(tx, name)
     group = rules[name].document.get("group") if name in rules else None
-    others = [one.name for one in rules.values() if group and one.document.get("group") == group and one.name != name]
+    others = [
+        rule.name for rule in rules.values() if group and rule.document.get("group") == group and rule.name != name
+    ]
     names = [name, *others]
     if most is not None:
         since = _later(tx, names, {"since": since, "until": until, "most": most})
@@ -65,10 +67,10 @@ def first_id(moment: datetime) -> UUID:
     return UUID(int=max(0, int((moment - SKEW).timestamp() * 1_000)) << 80)
 
 
-def _later(tx: Tx, names: Sequence[str], asked: Mapping[str, Any]) -> datetime | None:
+def _later(tx: Tx, names: Sequence[str], values: Mapping[str, Any]) -> datetime | None:
     """Return when a period begins that has no more than `most` decisions or dispatches of each rule, but for ties."""
-    found: datetime | None = tx.execute(_LATER, {**asked, "names": list(names)}).scalar_one()
-    return found or asked["since"]
+    begins: datetime | None = tx.execute(_LATER, {**values, "names": list(names)}).scalar_one()
+    return begins or values["since"]
 
 
 def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | UUID | None]) -> dict[str, Json]:

@@ -85,13 +85,13 @@ def get(tx: Tx, name: str) -> StoredRule:
 def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:
     """Return the named rules in force, in the order of the names, in one statement; NotFound names missing ones."""
     select = text("SELECT name, version, document FROM rules WHERE name = ANY(:names) AND deleted_at IS NULL")
-    found = {
+    rules_by_name = {
         row.name: StoredRule(row.name, row.version, row.document) for row in tx.execute(select, {"names": [*names]})
     }
-    missing = [name for name in names if name not in found]
+    missing = [name for name in names if name not in rules_by_name]
     if missing:
         raise NotFound(f"There is no rule {', '.join(map(repr, missing))}; `GET /v1/rules` lists those in force.")
-    return [found[name] for name in names]
+    return [rules_by_name[name] for name in names]
 
 
 def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[RuleVersion]:
@@ -104,8 +104,8 @@ def page_of_versions(
 ) -> tuple[list[RuleVersion], int | None]:
     """Return as many of the same as a page has room for, and the `before` of the next page; None: there is none."""
     rows, is_cut = bounded_rows.read(tx, _VERSIONS, {"name": name, "before": before, "limit": limit})
-    found = [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
-    return found, found[-1].version if is_cut or len(found) == limit else None
+    history = [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+    return history, history[-1].version if is_cut or len(history) == limit else None
 
 
 def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:
@@ -155,8 +155,8 @@ def rollback(
             f"Version {version} of {name!r} does not exist or is its deletion; `/versions` lists the versions."
         )
     rule = check(document, allowed)
-    said = comment or f"back to version {version}"
-    return _replace(tx, rule, document, RuleEdit(tenant_id, author, said, if_version), allowed, "rolled back")
+    remark = comment or f"back to version {version}"
+    return _replace(tx, rule, document, RuleEdit(tenant_id, author, remark, if_version), allowed, "rolled back")
 
 
 def check(document: object, allowed: Allowed = SAFE) -> Rule:
@@ -216,9 +216,9 @@ def _replace(
     return StoredRule(name, version, document)
 
 
-def _require_version(actual: int, wanted: int | None) -> None:
-    if wanted is not None and wanted != actual:
-        raise Conflict(f"You edited version {wanted}, but version {actual} is in force. Read it again.")
+def _require_version(actual: int, expected: int | None) -> None:
+    if expected is not None and expected != actual:
+        raise Conflict(f"You edited version {expected}, but version {actual} is in force. Read it again.")
 
 
 def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
@@ -250,8 +250,8 @@ def _put(tx: Tx, name: str, document: Json | None, units: int, edit: RuleEdit, c
 
 def _announce(tx: Tx, name: str, version: int, edit: RuleEdit, change: Change) -> None:
     payload = {"rule": name, "version": version, "author": edit.author, "comment": edit.comment, "change": change}
-    said = Announcement(str(uuid7()), "rule.changed", datetime.now(UTC), payload, subject=f"rule:{name}")
-    log.announce(tx, edit.tenant_id, [said])
+    announcement = Announcement(str(uuid7()), "rule.changed", datetime.now(UTC), payload, subject=f"rule:{name}")
+    log.announce(tx, edit.tenant_id, [announcement])
 
 
 def _diff(name: str, row: Any) -> str:

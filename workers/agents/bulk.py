@@ -27,11 +27,11 @@ def change_in_bulk(tools: Tools, job: Job) -> Outcome:
         raise Never(f"{job.target} obeys {jobs.REQUESTED} of the service itself; send POST /v1/memories/bulk/jobs.")
     job_id = UUID(str(job.event.payload["job_id"]))
     with tools.db.tenant(job.tenant_id) as tx:
-        asked = jobs.get(tx, job_id).row
+        job_row = jobs.get(tx, job_id).row
         chosen = jobs.rows(tx, job_id, outcome=None, after=0, limit=manual_merge.MOST_MERGED)
-    if asked.status != "running":
-        return Outcome(Report({"job": asked.status}))
-    merge = _merge(tools, job, asked.params, [row.memory_id for row in chosen]) if asked.action == "merge" else None
+    if job_row.status != "running":
+        return Outcome(Report({"job": job_row.status}))
+    merge = _merge(tools, job, job_row.params, [row.memory_id for row in chosen]) if job_row.action == "merge" else None
     page = Page(job.tenant_id, job_id, receipts.signer(tools.settings), merge)
 
     def then(done: Json) -> list[tuple[str, Json]]:

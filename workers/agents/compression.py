@@ -22,17 +22,17 @@ def compress_memories(tools: Tools, job: Job) -> Outcome:
     time, those that no other memory contains are compressed before that, too.
     """
     only = job.params.get("user_id") or job.event.user_id
-    asked = _page_to_compress(tools, job, only)
-    if asked is None:
+    page = _page_to_compress(tools, job, only)
+    if page is None:
         return Outcome(then=_archived_follow_up(tools, job))
-    found = compression.plan(tools.db, job.tenant_id, tools.embedder, asked, _condenser(tools, job))
-    if found.after is not None:
-        then = [(job.target, job.params | {"page": {"user_id": asked.user_id, "after": list(found.after)}})]
+    plan = compression.plan(tools.db, job.tenant_id, tools.embedder, page, _condenser(tools, job))
+    if plan.after is not None:
+        then = [(job.target, job.params | {"page": {"user_id": page.user_id, "after": list(plan.after)}})]
     elif only is None:
-        then = [(job.target, {"archived": asked.archived, "behind": asked.user_id})]
+        then = [(job.target, {"archived": page.archived, "behind": page.user_id})]
     else:
         then = _archived_follow_up(tools, job)
-    return Outcome(found, then, count_changes)
+    return Outcome(plan, then, count_changes)
 
 
 def find_patterns(tools: Tools, job: Job) -> Outcome:
@@ -41,9 +41,9 @@ def find_patterns(tools: Tools, job: Job) -> Outcome:
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
     wording = _generalizer(tools, job)
-    found = patterns.find(tools.db, job.tenant_id, user_id, tools.embedder, wording, job.params.get("since"))
-    then = [(job.target, {"user_id": user_id, "since": found.since})] if found.since else []
-    return Outcome(found, then, count_changes)
+    result = patterns.find(tools.db, job.tenant_id, user_id, tools.embedder, wording, job.params.get("since"))
+    then = [(job.target, {"user_id": user_id, "since": result.since})] if result.since else []
+    return Outcome(result, then, count_changes)
 
 
 def _page_to_compress(tools: Tools, job: Job, only: str | None) -> CompressionPage | None:

@@ -28,22 +28,22 @@ def apply_retention(tools: Tools, job: Job) -> Outcome:
 
     A page that is committed has left: a sweep that is interrupted begins anew, and finds the rest.
     """
-    counts, place = Counter[str](), job.params.get("after") or sweep.BEGINNING
+    counts, position = Counter[str](), job.params.get("after") or sweep.BEGINNING
     ends = time.monotonic() + SECONDS
     while True:
-        done = _step(tools, job, place)
+        done = _step(tools, job, position)
         counts += done.counts
         if done.after is None:
             return Outcome(Report(dict(counts)))
         if time.monotonic() >= ends:
             return Outcome(Report(dict(counts)), [(job.target, {"after": done.after})])
-        place = done.after
+        position = done.after
 
 
-def _step(tools: Tools, job: Job, place: Json) -> Step:
+def _step(tools: Tools, job: Job, position: Json) -> Step:
     try:
         with tools.db.tenant(job.tenant_id) as tx:
-            done = sweep.step(tx, job.tenant_id, place)
+            done = sweep.step(tx, job.tenant_id, position)
     except Invalid as error:
         raise Never(f"{job.target} cannot go on: {error}") from error
     for kind, rows in done.counts.items():

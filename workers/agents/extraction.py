@@ -42,17 +42,21 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
     where, limit = _range(job), tools.settings.extract_messages
     with session_of(job) as session_id:
         if where is None:
-            found = extraction.extract_new(consolidation, job.tenant_id, session_id, reader, limit=limit, link=link)
+            extracted = extraction.extract_new(consolidation, job.tenant_id, session_id, reader, limit=limit, link=link)
         else:
-            found = extraction.extract_range(consolidation, job.tenant_id, session_id, reader, where, link=link)
-        pending: Pending = _WithUnits(found, _units(tools, job, session_id, found.retold)) if found.retold else found
-    then = [(job.target, {"session_id": session_id})] if found.more else []
+            extracted = extraction.extract_range(consolidation, job.tenant_id, session_id, reader, where, link=link)
+        pending: Pending = (
+            _WithUnits(extracted, _units(tools, job, session_id, extracted.retold)) if extracted.retold else extracted
+        )
+    then = [(job.target, {"session_id": session_id})] if extracted.more else []
     return Outcome(
         pending,
         then,
         count_changes,
-        failed=[FailedPart(_params_of(session_id, one.where), one.reason) for one in found.failed],
-        postponed=[PostponedPart(_params_of(session_id, one.where), job.wait or one.cause) for one in found.postponed],
+        failed=[FailedPart(_params_of(session_id, part.where), part.reason) for part in extracted.failed],
+        postponed=[
+            PostponedPart(_params_of(session_id, part.where), job.wait or part.cause) for part in extracted.postponed
+        ],
     )
 
 
@@ -69,7 +73,7 @@ def take_feedback(tools: Tools, job: Job) -> Outcome:
     """Confirm, weaken or correct the memory that the event's feedback names."""
     with tools.db.tenant(job.tenant_id) as tx:
         row = feedback.read(tx, job.event)
-    due = feedback.decide(row, job.event, lambda words: embed_sound(tools.embedder, [words])[0], tools.settings.secrets)
+    due = feedback.decide(row, job.event, lambda text: embed_sound(tools.embedder, [text])[0], tools.settings.secrets)
     if due is None:
         return Outcome(Report({"changed": False, "reason": "The memory says so already."}))
     return Outcome(due, (), count_changes)

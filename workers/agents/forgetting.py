@@ -63,21 +63,24 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
     reader = local_reader.reader(tools.settings)
     recognised = _recognised(reader, scene)
     with tools.db.tenant(job.tenant_id) as tx:
-        asked = forget.find(tx, session_id, message_id, recognised.sentences, may_ask=may_ask)
-    if _is_worth_a_search(asked) and not echoes:
-        asked = _by_meaning(tools.embedder, reader, _search_elsewhere(tools, job, asked))
+        request = forget.find(tx, session_id, message_id, recognised.sentences, may_ask=may_ask)
+    if _is_worth_a_search(request) and not echoes:
+        request = _by_meaning(tools.embedder, reader, _search_elsewhere(tools, job, request))
     if not recognised.sure:
-        asked = forget.as_guess(asked)
-    if asked.found.is_empty and not (echoes or asked.found.refused):
-        asked = _suggested(tools, job, asked)
-    if asked.found.is_empty and not echoes:
+        request = forget.as_guess(request)
+    if request.found.is_empty and not (echoes or request.found.refused):
+        request = _suggested(tools, job, request)
+    if request.found.is_empty and not echoes:
         with tools.db.tenant(job.tenant_id) as tx:
-            documents = forget.documents(tx, asked)
+            documents = forget.documents(tx, request)
         return Outcome(
-            Report(_why_nothing(asked) | ({"documents": [str(one) for one in documents]} if documents else {}))
+            Report(
+                _why_nothing(request)
+                | ({"documents": [str(document_id) for document_id in documents]} if documents else {})
+            )
         )
     mode = Mode(job.params.get("mode") or Mode.UNDO)
-    return Outcome(_Recognised(job.tenant_id, asked, echoes, mode))
+    return Outcome(_Recognised(job.tenant_id, request, echoes, mode))
 
 
 def _check_params(job: Job) -> None:
@@ -94,49 +97,49 @@ def _recognised(reader: LocalReader | None, scene: Scene) -> Recognised:
     return recognition.recognise(scene.asking.text, reader.asks if reader else None) or NOT_ASKING
 
 
-def _is_worth_a_search(asked: Request) -> bool:
+def _is_worth_a_search(request: Request) -> bool:
     """Return whether a person asks and nothing was found: neither what is meant nor that it is somebody else's."""
-    request, found = asked.request, asked.found
-    return not (request is None or request.values_only) and found.is_empty and not found.refused
+    forget_request, extent = request.request, request.found
+    return not (forget_request is None or forget_request.values_only) and extent.is_empty and not extent.refused
 
 
-def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
+def _search_elsewhere(tools: Tools, job: Job, request: Request) -> Request:
     """Look for what is meant among the messages of all sessions that the hybrid search finds for the request."""
-    places = _similar(tools.embedder, tools, job.tenant_id, asked.scene)
-    message = asked.scene.message
+    places = _similar(tools.embedder, tools, job.tenant_id, request.scene)
+    message = request.scene.message
     with tools.db.tenant(job.tenant_id) as tx:
-        return forget.find(tx, message.session_id, message.id, asked.asking, places, asked.may_ask)
+        return forget.find(tx, message.session_id, message.id, request.asking, places, request.may_ask)
 
 
-def _by_meaning(embedder: Embedder, reader: LocalReader | None, asked: Request) -> Request:
+def _by_meaning(embedder: Embedder, reader: LocalReader | None, request: Request) -> Request:
     """Look for what a request describes by the meaning of statements. No transaction may be open."""
-    if asked.request is None or not _is_worth_a_search(asked):
-        return asked
+    if request.request is None or not _is_worth_a_search(request):
+        return request
 
     def cosines(named: Sequence[str], statements: Sequence[str]) -> Floats:
         rows: Floats = embedder.embed_queries(named) @ embedder.embed(statements).T
         return rows
 
-    scene = asked.scene
+    scene = request.scene
     meant = reader.meant if reader else None
-    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines, meant))
+    return replace(request, found=matching.by_meaning(request.request, scene.asking, scene.turns, cosines, meant))
 
 
-def _suggested(tools: Tools, job: Job, asked: Request) -> Request:
+def _suggested(tools: Tools, job: Job, request: Request) -> Request:
     """Ask a model, if one is configured, what the message wants forgotten; a failure leaves things as they are."""
-    if job.model is None or job.params.get("ask_model") is False or not suggested.may_ask_model(asked.scene.asking):
-        return asked
-    message = asked.scene.message
+    if job.model is None or job.params.get("ask_model") is False or not suggested.may_ask_model(request.scene.asking):
+        return request
+    message = request.scene.message
     with tools.db.tenant(job.tenant_id) as tx:
-        whole = forget.surroundings(tx, message.session_id, message.id, asked.may_ask)
-    shown = suggested.passages(whole.scene.asking, whole.scene.turns)
-    if not shown:
-        return asked
-    answer = suggested.ask_model(job.model, partial(note_call, tools, job), whole.scene.asking, shown)
+        whole = forget.surroundings(tx, message.session_id, message.id, request.may_ask)
+    displayed = suggested.passages(whole.scene.asking, whole.scene.turns)
+    if not displayed:
+        return request
+    answer = suggested.ask_model(job.model, partial(note_call, tools, job), whole.scene.asking, displayed)
     if isinstance(answer, ModelRefused):
-        return asked
-    found = suggested.found(answer, shown, whole.scene.turns)
-    return asked if found.is_empty else replace(whole, found=found)
+        return request
+    extent = suggested.found(answer, displayed, whole.scene.turns)
+    return request if extent.is_empty else replace(whole, found=extent)
 
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
@@ -148,14 +151,14 @@ def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> 
         filters=Filters(include=frozenset({"messages"})),
     )
     answer = query.search(tools.db, tenant_id, question, embedder)
-    return [(one.message.session_id, one.message.id) for one in answer.results if one.message is not None]
+    return [(hit.message.session_id, hit.message.id) for hit in answer.results if hit.message is not None]
 
 
-def _why_nothing(asked: Request) -> Json:
-    if asked.request is None:
+def _why_nothing(request: Request) -> Json:
+    if request.request is None:
         return {"forgetting": "not_requested"}
-    if asked.found.refused:
-        return {"forgetting": "refused", "reason": REFUSED, "refused": asked.found.refused}
+    if request.found.refused:
+        return {"forgetting": "refused", "reason": REFUSED, "refused": request.found.refused}
     return {"forgetting": "nothing_found"}
 
 
@@ -200,17 +203,17 @@ class _Recognised:
     """A request to announce, and values in its message that were erased before."""
 
     tenant_id: str
-    asked: Request
+    request: Request
     echoes: Sequence[str]
     mode: Mode
 
     def write(self, tx: Tx, author: Author) -> Json:
         blanked = Forgotten()
         if self.echoes:
-            blanked = forget.blank_echoes(tx, self.tenant_id, self.asked.scene, self.echoes)
-        if self.asked.found.is_empty:
+            blanked = forget.blank_echoes(tx, self.tenant_id, self.request.scene, self.echoes)
+        if self.request.found.is_empty:
             return blanked.as_json() | {"forgetting": "repetition_erased"}
-        payload = forget.request_payload(self.asked, self.mode)
+        payload = forget.request_payload(self.request, self.mode)
         emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
         publishing.publish(tx, self.tenant_id, author, [emission])
         return {"forgetting": "requested", **{name: payload[name] for name in _SHOWN}}

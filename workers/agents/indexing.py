@@ -49,7 +49,7 @@ def _refreshes(planned: Sequence[PlannedSession]) -> FollowUps:
     """Return what embeds the rows of these sessions: side by side, each with about as many rows as the others."""
     batches = -(-sum(len(rows) for _, rows in planned) // search_index.EMBED_BATCH)
     parts = [_Part() for _ in range(min(ABREAST, batches))]
-    for session, rows in sorted(planned, key=lambda one: -len(one[1])):
+    for session, rows in sorted(planned, key=lambda pair: -len(pair[1])):
         least = min(parts, key=attrgetter("rows"))
         least.rows += len(rows)
         least.sessions.append(session.id)

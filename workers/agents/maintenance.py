@@ -67,7 +67,7 @@ def count_uses(_tools: Tools, job: Job) -> Outcome:
         raise Never(f"{job.target} obeys {recall_log.RECALLED} only from the service itself.")
     named = job.params.get("memory_ids") or job.event.payload.get("memory_ids")
     try:
-        ids = [UUID(one) for one in named or ()]
+        ids = [UUID(memory_id) for memory_id in named or ()]
     except (TypeError, ValueError, AttributeError):
         raise Never(f"{job.target} needs the ids of memories in `memory_ids`, not {named!r:.200}.") from None
     return Outcome(_Uses(job.tenant_id, ids), (), count_changes)

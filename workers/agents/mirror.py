@@ -51,10 +51,10 @@ def read_mirror(tools: Tools, job: Job) -> Outcome:
     mirror = _mirror(tools, job)
     if mirror is None:
         return Outcome(Report(OFF))
-    found = import_edits.read(tools.consolidation, mirror, job.event, datetime.now(UTC))
-    next_one = job.target if found.again else "mirror_writer"
-    then = [(next_one, {"user_id": mirror.user_id})] if found.edited else []
-    return Outcome(found, then, count_changes)
+    imported = import_edits.read(tools.consolidation, mirror, job.event, datetime.now(UTC))
+    next_one = job.target if imported.again else "mirror_writer"
+    then = [(next_one, {"user_id": mirror.user_id})] if imported.edited else []
+    return Outcome(imported, then, count_changes)
 
 
 def _mirror(tools: Tools, job: Job) -> Mirror | None:

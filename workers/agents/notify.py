@@ -38,9 +38,9 @@ def notify(tools: Tools, job: Job) -> Outcome:
     """Send a notice now, or store it until the rule wants it sent, together with others due then."""
     if "due" in job.params:
         return _send_stored(tools, job)
-    words, now = _rendered_text(job.params["template"]), datetime.now(UTC)
+    body, now = _rendered_text(job.params["template"]), datetime.now(UTC)
     due = due_at(now, job.params.get("quiet"), job.params.get("digest"))
-    return _store(tools, job, words, due) if due > now else _send(tools, job, [words])
+    return _store(tools, job, body, due) if due > now else _send(tools, job, [body])
 
 
 def _rendered_text(template: Any) -> str:
@@ -75,18 +75,18 @@ def _next(now: datetime, clock: str, zone: str) -> datetime:
     """Return the next time after `now` at which clocks of that zone show `clock`."""
     local = now.astimezone(ZoneInfo(zone))
     # In an hour that occurs twice, the current one; in UTC, because times of one zone compare by the clock.
-    shown = time.fromisoformat(clock).replace(fold=local.fold)
-    at = datetime.combine(local.date(), shown, local.tzinfo).astimezone(UTC)
+    wall_time = time.fromisoformat(clock).replace(fold=local.fold)
+    at = datetime.combine(local.date(), wall_time, local.tzinfo).astimezone(UTC)
     if at <= now:
         at = datetime.combine(local.date() + timedelta(days=1), time.fromisoformat(clock), local.tzinfo).astimezone(UTC)
     return at
 
 
-def _store(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
+def _store(tools: Tools, job: Job, body: str, due: datetime) -> Outcome:
     """Store a notice, and have it sent when it is due by a dispatch of its own, which can be cancelled."""
     _require_channel(tools, job)
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
-    row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
+    row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": body, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
     return Outcome(_StoredNotice(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
 
@@ -130,32 +130,32 @@ class _SentNotices:
         return self.delivery.write(tx, author)
 
 
-def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
+def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
     """Send texts to the channel: the log, a mailbox, a plug-in, or an address that accepts `{"text": …}` (Slack)."""
-    channel, words = job.params["channel"], _digest_text(said)
+    channel, body = job.params["channel"], _digest_text(texts)
     address, signing = _require_channel(tools, job)
-    result: Json = {"channel": channel, "delivered": len(said)}
+    result: Json = {"channel": channel, "delivered": len(texts)}
     if address is None:
-        log.info("notification", channel=channel, text=words)
+        log.info("notification", channel=channel, text=body)
         return Outcome(Report(result))
     if address.startswith("mailto:"):
-        to, subject = _mailbox(address, job.params.get("subject"), words)
+        to, subject = _mailbox(address, job.params.get("subject"), body)
 
         def send() -> Json:
-            mail.send(tools.settings, job.id, to, subject, words)
+            mail.send(tools.settings, job.id, to, subject, body)
             return result
 
         return endpoint_health.call_endpoint(tools, job, channel, send)
     carrier = _carrier(tools, address)
     if carrier is not None:
-        notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), words)
+        notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), body)
 
         def hand_over() -> Json:
             carrier.send(notice)
             return result
 
         return endpoint_health.call_endpoint(tools, job, channel, hand_over)
-    content = {"text": words, "channel": channel, "event_id": job.event.id}
+    content = {"text": body, "channel": channel, "event_id": job.event.id}
     parcel = WebhookRequest(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return webhook_client.deliver(tools, job, parcel, result)
 
@@ -185,20 +185,20 @@ def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
     return address, signing
 
 
-def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:
+def _mailbox(address: str, subject: Any, body: str) -> tuple[str, str]:
     """Return the recipient, and the subject: the rule's, the channel's, or the first line."""
     parts = urlsplit(address)
     of_channel = parse_qs(parts.query).get("subject", [None])[0]
-    first = next(iter(words.splitlines()), "")
+    first = next(iter(body.splitlines()), "")
     return unquote(parts.path), as_text(subject or "") or of_channel or first
 
 
-def _digest_text(said: Sequence[str]) -> str:
-    if len(said) == 1:
-        return said[0]
-    shown = "\n".join(f"• {words}" for words in said[:NOTICES])
-    more = f"\n… and {len(said) - NOTICES} more" if len(said) > NOTICES else ""
-    return f"{len(said)} notices\n{shown}{more}"
+def _digest_text(texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    listed = "\n".join(f"• {notice}" for notice in texts[:NOTICES])
+    more = f"\n… and {len(texts) - NOTICES} more" if len(texts) > NOTICES else ""
+    return f"{len(texts)} notices\n{listed}{more}"
 
 
 _STORE_NOTICE = text("""

@@ -62,22 +62,22 @@ def send_webhook(tools: Tools, job: Job) -> Outcome:
         allowed = destinations.of(tx, tools.settings, job.tenant_id)
         signing = destinations.signing_keys(tx, tools.settings, job.tenant_id)
         key = partial(vault.load, tools.settings)
-        known = tenancy_secrets.reveal(tx, key, job.tenant_id, "header", list(names.values()))
+        secret_values = tenancy_secrets.reveal(tx, key, job.tenant_id, "header", list(names.values()))
     url = _require_allowed(job.params["url"], allowed.hosts)
     given = job.params.get("payload")
     content = _event_json(job.event, job.params.get("gathered")) if given is None else given
     address = str(url.copy_with(query=None, fragment=None))
     headers = job.params.get("headers") or {}
-    secrets = _secret_headers(names, known, allowed, str(url))
+    secrets = _secret_headers(names, secret_values, allowed, str(url))
     parcel = WebhookRequest(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
     return webhook_client.deliver(tools, job, parcel, {})
 
 
 def _secret_headers(
-    names: Mapping[str, str], known: Mapping[str, str], allowed: Outlets, address: str
+    names: Mapping[str, str], secret_values: Mapping[str, str], allowed: Outlets, address: str
 ) -> Mapping[str, str]:
     """Return the values of headers that name secrets. Never: there is no such secret, or it is for other hosts."""
-    missing = sorted(set(names.values()) - known.keys())
+    missing = sorted(set(names.values()) - secret_values.keys())
     if missing:
         raise Never(
             f"There is no secret {missing[0]!r} in this tenant any more. Store it with `imprint tenant secrets set "
@@ -89,7 +89,7 @@ def _secret_headers(
             f"The secret {elsewhere[0]!r} may not be sent to `{hosts.display(address)}`. An admin of the tenant "
             f"changes that with `imprint tenant secrets set {elsewhere[0]} --host`."
         )
-    return {header: known[name] for header, name in names.items()}
+    return {header: secret_values[name] for header, name in names.items()}
 
 
 def send_task(tools: Tools, job: Job) -> Outcome:
@@ -131,7 +131,7 @@ def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:
 
 def _event_json(event: Event, gathered: object) -> Json:
     """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
-    told = {
+    document = {
         "id": event.id,
         "event_type": event.event_type,
         "source": event.source,
@@ -141,7 +141,7 @@ def _event_json(event: Event, gathered: object) -> Json:
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,
     }
-    return told | ({"gathered": gathered} if gathered else {})
+    return document | ({"gathered": gathered} if gathered else {})
 
 
 @cache

@@ -49,14 +49,14 @@ def rebuild_memories(tools: Tools, job: Job) -> Outcome:
     if rebuild is None:
         return GONE
     try:
-        counts, found = _build_set(tools, job, rebuild, mine)
+        counts, difference = _build_set(tools, job, rebuild, mine)
     finally:
-        wanted = _is_current(tools, job, rebuild.id, mine)
-        if not wanted:
+        is_current = _is_current(tools, job, rebuild.id, mine)
+        if not is_current:
             shadow.drop(tools.db, mine)
-    if not wanted:
+    if not is_current:
         return GONE
-    return Outcome(_Ready(job.tenant_id, rebuild, mine, counts, found))
+    return Outcome(_Ready(job.tenant_id, rebuild, mine, counts, difference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ class _Ready:
 def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
     """Build the set; return counts of what was read, and the difference."""
     params = rebuild.params
-    asked = RebuildPlan(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
+    plan = RebuildPlan(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
     chosen = params.get("embedding")
     settings = tools.settings.model_copy(update={"embedding": chosen}) if chosen else tools.settings
     vectors = configured_embedder.embedder(settings) if chosen else tools.embedder
     consolidation = Tools(tools.db, vectors, settings).consolidation
     extract = _extractor(tools, job, params)
-    counts = backtest_rebuild.run(consolidation, job.tenant_id, mine, asked, extract, Meanings(vectors))
+    counts = backtest_rebuild.run(consolidation, job.tenant_id, mine, plan, extract, Meanings(vectors))
     return counts, backtest_rebuild.compare(tools.db, job.tenant_id, mine, rebuild.user_id).as_json()
 
 
@@ -127,10 +127,10 @@ def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
 
 
 def _extractor(tools: Tools, job: Job, params: Json) -> CandidateReader:
-    wanted = params.get("extractor")
-    if wanted in extractor_setting.WITH_MODEL and job.model is None:
+    chosen = params.get("extractor")
+    if chosen in extractor_setting.WITH_MODEL and job.model is None:
         raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
-    return extraction.extractor(tools, job, wanted)
+    return extraction.extractor(tools, job, chosen)
 
 
 _OPEN_REBUILD = text("SELECT * FROM rebuilds WHERE id = :id AND status = :open FOR UPDATE")

@@ -31,8 +31,8 @@ def write_episodes(tools: Tools, job: Job) -> Outcome:
     model = job.model
     narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.by_rules
     with session_of(job) as session_id:
-        found = episodes.session(tools.consolidation, job.tenant_id, session_id, narrate)
-    return Outcome(found, (), count_changes)
+        written = episodes.session(tools.consolidation, job.tenant_id, session_id, narrate)
+    return Outcome(written, (), count_changes)
 
 
 def learn_skill(tools: Tools, job: Job) -> Outcome:

@@ -160,13 +160,13 @@ def _wait(reason: str) -> Wait:
 
 def _decide_page(tools: Tools, limits: ActionLimits, job: Job, replay: Any) -> _Page:
     """Decide the next events, and make the dispatches of the rules that act on them."""
-    wanted = EventFilter.restored(replay.params["filter"])
+    criteria = EventFilter.restored(replay.params["filter"])
     with tools.db.tenant(job.tenant_id) as tx:
         rules = _rules(tx, job, replay.params["rules"])
         high_risk = tenants.allows_high_risk(tx, job.tenant_id)
-        events = selection.page(tx, wanted, after=replay.cursor, upto=replay.upto, limit=PAGE)
+        events = selection.page(tx, criteria, after=replay.cursor, upto=replay.upto, limit=PAGE)
     decider = Redecision.of(rules, tools.settings.max_hops, replay.flow)
-    verdicts = redecision.decide(tools.db, job.tenant_id, decider.known, events, Meanings(tools.embedder))
+    verdicts = redecision.decide(tools.db, job.tenant_id, decider.ruleset, events, Meanings(tools.embedder))
     is_last = len(events) < PAGE
     counts = {rule: _Tally(**{**done, "held": Counter(done["held"])}) for rule, done in replay.counts.items()}
     cursor = events[-1].seq if events else replay.upto
@@ -231,8 +231,8 @@ class _Acts:
             whole = missing & {firing.seqs[-1] for firing in firings}
             values = {"seqs": list(missing), "whole": list(whole)}
             with tools.db.tenant(self.job.tenant_id) as tx:
-                found = [event_of(row) for row in tx.execute(_GATHERED, values)]
-            self.events.update((event.seq, event) for event in found)
+                events = [event_of(row) for row in tx.execute(_GATHERED, values)]
+            self.events.update((event.seq, event) for event in events)
 
     def of(self, firing: Firing) -> list[tuple[NewDispatch, Event]]:
         """Return a dispatch for each action with its event, or a dead letter if an action cannot be made.
@@ -267,7 +267,7 @@ class _Acts:
 def _rules(tx: Tx, job: Job, chosen: Sequence[tuple[str, int]]) -> list[Numbered]:
     """Return the rules in the versions that the request has fixed; one that was switched off since holds all back."""
     in_force = {stored.name: stored for stored in store.in_force(tx)}
-    found = list[Numbered]()
+    rules = list[Numbered]()
     for name, version in chosen:
         current = in_force.get(name)
         is_current = current is not None and current.version == version
@@ -277,8 +277,8 @@ def _rules(tx: Tx, job: Job, chosen: Sequence[tuple[str, int]]) -> list[Numbered
         except Invalid as error:
             raise Never(f"Version {version} of the rule `{name}` cannot be read: {error}") from error
         is_off = current is None or not current.document.get("enabled", True)
-        found.append((rule.model_copy(update={"enabled": False}) if is_off else rule, version))
-    return found
+        rules.append((rule.model_copy(update={"enabled": False}) if is_off else rule, version))
+    return rules
 
 
 _OPEN = text("SELECT * FROM replays WHERE id = :id AND status = 'running'")

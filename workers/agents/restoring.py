@@ -95,10 +95,10 @@ class _Restored:
         tally = Tally.of(self.row.report)
         about = {"user_id": self.row.user_id}
         payload = {**about, "import_id": str(self.row.id), "restored": dict(tally.restored)}
-        told = [Emission(imports.COMPLETED, payload)]
+        emissions = [Emission(imports.COMPLETED, payload)]
         if tally.restored["memories"]:
-            told.append(Emission("mirror.requested", about))
-        publishing.publish(tx, self.tenant_id, author, told)
+            emissions.append(Emission("mirror.requested", about))
+        publishing.publish(tx, self.tenant_id, author, emissions)
         has_profile = profile.get(tx, ProfileOwner(self.row.user_id)) is not None
         is_stale = has_profile and tally.restored["memories"] and not tally.restored["profile"]
         return {**tally.as_json(), "profile_is_stale": bool(is_stale)}

@@ -121,10 +121,12 @@ class _Guard(httpcore.NetworkBackend):
 
     def _allowed(self, host: str, port: int) -> list[Address]:
         try:
-            found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+            resolved = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise Later(f"The name {host!r} cannot be resolved: {error.strerror}") from error
-        addresses = list(dict.fromkeys(ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found))
+        addresses = list(
+            dict.fromkeys(ipaddress.ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in resolved)
+        )
         refused = [why for address in addresses if (why := refusal(address, self._networks))]
         if refused:
             # An attacker adds a private address to public ones: none of them is called.

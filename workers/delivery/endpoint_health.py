@@ -50,9 +50,9 @@ class _Reached:
         return self.result
 
 
-def _pause(attempt: int, asked: timedelta | None) -> timedelta:
+def _pause(attempt: int, requested: timedelta | None) -> timedelta:
     mine = timedelta(seconds=RETRY_PAUSES[min(attempt, len(RETRY_PAUSES)) - 1])
-    return max(mine, asked or mine)
+    return max(mine, requested or mine)
 
 
 def _require_enabled(db: Database, job: Job, address: str) -> bool:

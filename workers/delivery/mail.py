@@ -16,7 +16,7 @@ REFUSED_FROM: Final = 500
 """SMTP codes from here on are refusals for good (RFC 5321 §4.2.1)."""
 
 
-def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> None:
+def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, body: str) -> None:
     """Send a message. Later: the server cannot be reached, or refuses for now. Never: it refuses for good."""
     if settings.smtp_url is None:
         raise Never("No mail server is configured. The operator sets IMPRINT_SMTP_URL.")
@@ -25,7 +25,7 @@ def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: st
         with _connect(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:
             if server.username is not None:
                 smtp.login(unquote(server.username), unquote(server.password or ""))
-            smtp.send_message(_message(settings, dispatch_id, to, subject, words))
+            smtp.send_message(_message(settings, dispatch_id, to, subject, body))
     except (smtplib.SMTPException, OSError) as error:
         raise _refusal(error) from error
 
@@ -42,14 +42,14 @@ def _connect(scheme: str, host: str, port: int | None, timeout: float) -> smtpli
     return smtp
 
 
-def _message(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> EmailMessage:
+def _message(settings: Settings, dispatch_id: UUID, to: str, subject: str, body: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["To"] = settings.smtp_from, to
     # A line break in a subject would begin another header.
     message["Subject"] = " ".join(subject.split())[:200]
     # The same at every attempt, so that a receiver can drop the repeat.
     message["Message-ID"] = f"<{dispatch_id}@imprint>"
-    message.set_content(words)
+    message.set_content(body)
     return message
 
 

@@ -142,22 +142,22 @@ def _read_refusal(answer: httpx.Response, seconds: float, secrets: Collection[st
 
     A receiver may repeat the request: secrets are masked before the text is cut, so that no half of one remains.
     """
-    until, said = time.monotonic() + seconds, b""
+    until, body = time.monotonic() + seconds, b""
     enough = REFUSAL_CHARACTERS + max((len(secret) for secret in secrets), default=0)
     for part in answer.iter_raw():
-        said += part
-        if len(said) >= enough or time.monotonic() > until:
+        body += part
+        if len(body) >= enough or time.monotonic() > until:
             break
-    words = said[:enough].decode(errors="replace")
+    text = body[:enough].decode(errors="replace")
     for secret in secrets:
         # Without its scheme, too: a receiver that refuses `Bearer x` often answers that `x` is unknown.
-        for shown in (secret, secret.rpartition(" ")[2]):
-            words = words.replace(shown, MASK)
-    return " ".join(words.split())[:REFUSAL_CHARACTERS]
+        for spelling in (secret, secret.rpartition(" ")[2]):
+            text = text.replace(spelling, MASK)
+    return " ".join(text.split())[:REFUSAL_CHARACTERS]
 
 
-def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:
-    detail = f"{who} answered {answer.status_code}: {said}".rstrip(": ")
+def _refusal(who: str, answer: httpx.Response, body: str) -> Later | Never:
+    detail = f"{who} answered {answer.status_code}: {body}".rstrip(": ")
     if answer.status_code in RETRIABLE or answer.is_server_error:
         return Later(detail, after=retry_after(answer.headers))
     if answer.is_redirect:

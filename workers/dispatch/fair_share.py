@@ -84,8 +84,8 @@ class ActiveTenants:
 
     def hear(self, tenants: Iterable[str]) -> None:
         now = self._clock()
-        known = {name: at for name, at in self._last.items() if at > now - ACTIVE_SECONDS}
-        self._last = known | dict.fromkeys(tenants, now)
+        active = {name: at for name, at in self._last.items() if at > now - ACTIVE_SECONDS}
+        self._last = active | dict.fromkeys(tenants, now)
 
     def count(self) -> int:
         oldest = self._clock() - ACTIVE_SECONDS
@@ -105,7 +105,7 @@ def offer(tx: Tx, shares: FairShare, keys: Iterable[Key | Readied], *, ends: boo
 
 
 def offer_again(
-    db: Database, tx: Tx, tenant_id: str, shares: FairShare, keys: Iterable[Key | Readied], wanted: NextClaim | None
+    db: Database, tx: Tx, tenant_id: str, shares: FairShare, keys: Iterable[Key | Readied], claim: NextClaim | None
 ) -> Offered:
     """Do the same in a further transaction of a connection whose own was committed, and claim one of them.
 
@@ -113,24 +113,22 @@ def offer_again(
     itself: what is offered or claimed and then lost with the server is ready again, and its new lease unknown. None of
     those that share a key or a lane is claimed: that may have to wait for others, which wait for the turns.
     """
-    rows, claimed, *_ = db.ask_again(tx, tenant_id, *_offering(shares, keys, wanted), UNHURRIED)
+    rows, claimed, *_ = db.ask_again(tx, tenant_id, *_offering(shares, keys, claim), UNHURRIED)
     return Offered(_sent(rows), claimed)
 
 
-def _offering(
-    shares: FairShare, keys: Iterable[Key | Readied], wanted: NextClaim | None
-) -> list[BoundStatement | None]:
+def _offering(shares: FairShare, keys: Iterable[Key | Readied], claim: NextClaim | None) -> list[BoundStatement | None]:
     """Return the statements of an offer, executed in their order: what was offered, what was claimed, the bounds."""
     readied = _lowest(keys)
     turns = sorted(readied)
     if not turns:
         return []
-    values = _room(shares, turns) | {"resend": shares.resend, "longest": shares.longest} | _claim_values(wanted)
-    values["lowest"] = [None if one is None else str(one) for one in map(readied.get, turns)]
+    values = _room(shares, turns) | {"resend": shares.resend, "longest": shares.longest} | _claim_values(claim)
+    values["lowest"] = [None if dispatch_id is None else str(dispatch_id) for dispatch_id in map(readied.get, turns)]
     raises = random.random() < shares.raises  # noqa: S311 - spreads load, guards no secret
     return [
         (_OFFER, values),
-        (CLAIM, {"id": None, "lease": None, "seconds": None, "limits": None}) if wanted else None,
+        (CLAIM, {"id": None, "lease": None, "seconds": None, "limits": None}) if claim else None,
         (_RAISE, {**_keys(turns), "priorities": _PRIORITIES}) if raises else None,
     ]
 
@@ -140,15 +138,15 @@ def _sent(rows: Iterable[Any]) -> list[DispatchRef]:
     return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sent]
 
 
-def _claim_values(wanted: NextClaim | None) -> dict[str, object]:
-    if wanted is None:
+def _claim_values(claim: NextClaim | None) -> dict[str, object]:
+    if claim is None:
         return {"claiming": None, "most": None, "targets": None, "holder": None, "limits": None}
     return {
-        "claiming": wanted.queue,
-        "most": wanted.most,
-        "targets": list(wanted.targets),
-        "holder": wanted.lease,
-        "limits": wanted.limits,
+        "claiming": claim.queue,
+        "most": claim.most,
+        "targets": list(claim.targets),
+        "holder": claim.lease,
+        "limits": claim.limits,
     }
 
 
@@ -156,8 +154,8 @@ def _lowest(keys: Iterable[Key | Readied]) -> dict[Key, UUID | None]:
     """Return each tenant and queue with the smallest id of what was made ready there; None: nothing was."""
     lowest: dict[Key, UUID | None] = {}
     for tenant_id, queue, *ids in keys:
-        known = lowest.get((tenant_id, queue))
-        lowest[tenant_id, queue] = min(filter(None, (known, *ids)), default=None)
+        lowest_id = lowest.get((tenant_id, queue))
+        lowest[tenant_id, queue] = min(filter(None, (lowest_id, *ids)), default=None)
     return lowest
 
 
@@ -174,13 +172,13 @@ def ready(tx: Tx) -> list[Readied]:
 
 def with_room(tx: Tx, shares: FairShare, waiting: Sequence[Readied]) -> list[Readied]:
     """Return those for whose tenant and queue more may be sent, or which no offer would find. Locks nothing."""
-    values = _room(shares, [one[:2] for one in waiting]) | {"ids": [one[2] for one in waiting]}
+    values = _room(shares, [turn[:2] for turn in waiting]) | {"ids": [turn[2] for turn in waiting]}
     return [(row.tenant_id, row.queue, row.id) for row in tx.execute(_WITH_ROOM, values)]
 
 
 def _keys(keys: Iterable[Key]) -> dict[str, list[str]]:
-    wanted = list(keys)
-    return {"tenants": [tenant_id for tenant_id, _ in wanted], "queues": [queue for _, queue in wanted]}
+    pairs = list(keys)
+    return {"tenants": [tenant_id for tenant_id, _ in pairs], "queues": [queue for _, queue in pairs]}
 
 
 def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:

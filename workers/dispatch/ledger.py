@@ -116,7 +116,7 @@ def _begin(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Ended:
 
 def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None] = lambda: None) -> Ended:
     """Call the agent of a job and end it. `own_queue`: the queue of which a further dispatch is claimed; None: none."""
-    words = {
+    log_context = {
         "tenant": job.tenant_id,
         "dispatch": str(job.id),
         "correlation": job.event.correlation_id,
@@ -124,7 +124,7 @@ def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None] = l
     }
     metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
     stage: Stage = "agent"
-    with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
+    with structlog.contextvars.bound_contextvars(**log_context), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
             with watch(ledger, job):
                 outcome = ledger.agents[job.target](job)
@@ -167,8 +167,8 @@ def _return_grant(ledger: Ledger, job: Job) -> None:
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     values = _claim_values(ledger, dispatch_id, uuid4())
     try:
-        asked = fair_share.UNHURRIED, (fair_share.CLAIM, values)
-        with ledger.db.asking(tenant_id, *asked) as (tx, (_, claimed)):
+        statements = fair_share.UNHURRIED, (fair_share.CLAIM, values)
+        with ledger.db.asking(tenant_id, *statements) as (tx, (_, claimed)):
             if not claimed:
                 return None
             (row,) = claimed
@@ -302,8 +302,8 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None = 
         with database.tenant(job.tenant_id) as tx:
             keys = _write(ledger, tx, job, outcome)
             is_done = True
-            wanted = _next_claim(ledger, own_queue, keys)
-            offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, wanted)
+            claim = _next_claim(ledger, own_queue, keys)
+            offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, claim)
     except DBAPIError as error:
         if _is_lease_lost(error):
             raise LeaseLost from error
@@ -325,7 +325,7 @@ def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Rea
     postponed = [_write_postponed_part(tx, ledger, job, part) for part in outcome.postponed]
     result = outcome.pending.write(tx, job.author)
     then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
-    then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
+    then = then if outcome.at is None else [_hold_until(dispatch, outcome.at) for dispatch in then]
     keys: list[Key | Readied] = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
     others_wait = job.alone is not None or job.lane is not None
     released = _end(tx, job, result, then, last=not others_wait)
@@ -471,12 +471,12 @@ def _frames(error: Exception) -> Json:
 
 def _error_text(error: Exception) -> str:
     if _is_expected(error):
-        words = str(error)[:ERROR_CHARACTERS]
+        message = str(error)[:ERROR_CHARACTERS]
     else:
         reason = next(iter(str(error).strip().splitlines()), "no reason given")[:REASON_CHARACTERS]
-        words = f"Unexpected {type(error).__name__}: {reason}. The log of the worker says where it was raised."
+        message = f"Unexpected {type(error).__name__}: {reason}. The log of the worker says where it was raised."
     # Text of other services may hold characters that PostgreSQL cannot store.
-    return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
+    return message.encode(errors="replace").decode().replace("\x00", "\ufffd")
 
 
 _STEP_ASIDE = text("""

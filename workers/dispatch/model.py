@@ -70,7 +70,7 @@ def lists_others(params: Json, event: Event, gathered: Sequence[Event] = ()) -> 
     sessions = params.get("sessions")
     if sessions is not None and sessions != [event.session_id]:
         return True
-    whose = {(one.session_id, one.user_id, one.payload.get("group_id")) for one in gathered}
+    whose = {(member.session_id, member.user_id, member.payload.get("group_id")) for member in gathered}
     return len(whose) > 1 or (len(gathered) > 1 and (None, None, None) in whose)
 
 

@@ -32,10 +32,10 @@ def send(app: Celery, owed: Sequence[DispatchRef]) -> bool:
         return True
     try:
         with app.producer_pool.acquire(block=True, timeout=5) as producer, producer.batch():
-            for one in owed:
+            for dispatch in owed:
                 # One task each: two dispatches in one task would run one after the other, in one process.
-                args = (one.tenant_id, [str(one.id)], one.queue)
-                app.send_task(TASK, args, queue=one.queue, producer=producer, retry=False)
+                args = (dispatch.tenant_id, [str(dispatch.id)], dispatch.queue)
+                app.send_task(TASK, args, queue=dispatch.queue, producer=producer, retry=False)
     except BROKER_ERRORS as error:
         log.warning("relay.unsent", dispatches=len(owed), error=str(error))
         return False

@@ -107,7 +107,7 @@ def _dispatch(
     params = _render(shop, values, event)
     if occasion.gathered:
         # After rendering: ids of events are given by others, and are no templates of this rule.
-        params |= {"gathered": [one.id for one in occasion.gathered]}
+        params |= {"gathered": [gathered.id for gathered in occasion.gathered]}
     concurrency = rule.flow.concurrency
     dispatch = NewDispatch(
         tenant_id=event.tenant_id,

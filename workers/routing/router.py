@@ -93,11 +93,11 @@ class BatchDecisions:
 class Glance(NamedTuple):
     """What a router that has nothing to do sees of its work.
 
-    `found`: an event waits, or a debounce has ended. `open`: there are dispatches, whose events come without a hint.
+    `has_work`: an event waits, or a debounce has ended. `open`: there are dispatches, whose events come without a hint.
     `seconds`: until the next debounce ends; None: there is none.
     """
 
-    found: bool
+    has_work: bool
     open: bool
     seconds: float | None
 
@@ -127,7 +127,7 @@ class Turns:
         """Route the next events and fire what is due; return the seconds until the next turn."""
         if self._asks and self._router.glances.is_due:
             seen = glance(self._router)
-            if not seen.found:
+            if not seen.has_work:
                 return self._pause(seen)
         self._asks = True  # A hint that comes from here on is heard.
         count, owed = route(self._router)
@@ -148,10 +148,10 @@ class Turns:
 def glance(router: Router) -> Glance:
     """Look whether there is work; look for edited rules as well."""
     with router.glances.look():
-        ((found, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *router.book.asking)
+        ((has_work, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *router.book.asking)
     if router.book.edited(stands):
         _refresh(router)
-    return Glance(bool(found), bool(is_open), seconds)
+    return Glance(bool(has_work), bool(is_open), seconds)
 
 
 def route(router: Router) -> tuple[int, list[DispatchRef]]:
@@ -299,20 +299,20 @@ def _add_verdict(decided: BatchDecisions, router: Router, event: Event, verdict:
 
 
 def _add_decision(
-    decided: BatchDecisions, event: Event, what: RuleVerdict | Match, word: str, reason: str | None
+    decided: BatchDecisions, event: Event, what: RuleVerdict | Match, verdict: str, reason: str | None
 ) -> None:
     """Add a row of the decision log, and count it."""
     rule = what.rule
-    metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, word).inc()
+    metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, verdict).inc()
     row = {"tenant": event.tenant_id, "seq": event.seq, "rule": rule.name, "version": what.version}
-    decided.decisions.append(row | {"verdict": word, "reason": reason})
+    decided.decisions.append(row | {"verdict": verdict, "reason": reason})
 
 
 def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
     """Pass the matches of rules with flow control through its stages, and record how far each came."""
-    words, fires, drops = flow_rows.pass_on(tx, decided.matches, decided.now, decided.flushes)
-    for match, word in zip(decided.matches, words, strict=True):
-        _add_decision(decided, match.event, match, word.verdict, word.stage)
+    outcomes, fires, drops = flow_rows.pass_on(tx, decided.matches, decided.now, decided.flushes)
+    for match, outcome in zip(decided.matches, outcomes, strict=True):
+        _add_decision(decided, match.event, match, outcome.verdict, outcome.stage)
     return fires, drops
 
 
@@ -380,10 +380,10 @@ def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDisp
 
 
 def _fired_rules(
-    tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
+    tx: Tx, router: Router, fires: Sequence[Fire], batch_events: Mapping[tuple[str, int], Event]
 ) -> list[FiredRule]:
     """Return the rules with flow control that act, each on the last event it gathered, in the chain of all of them."""
-    events = _events_of(tx, fires, known)
+    events = _events_of(tx, fires, batch_events)
     # An event that was erased from the log while it waited has nothing left to act on.
     left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in events)) for fire in fires]
     return [
@@ -401,16 +401,16 @@ def _fired_rules(
 
 
 def _events_of(
-    tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
+    tx: Tx, fires: Sequence[Fire], batch_events: Mapping[tuple[str, int], Event]
 ) -> Mapping[tuple[str, int], Event]:
     """Return the events of the fires; those from before this batch have no payload, except for the last of each."""
-    wanted = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
-    missing = [(*place, whole) for place, whole in wanted.items() if place not in known]
+    needed = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
+    missing = [(*position, whole) for position, whole in needed.items() if position not in batch_events]
     if not missing:
-        return known
+        return batch_events
     rows = [{"tenant": tenant, "seq": seq, "whole": whole} for tenant, seq, whole in missing]
     read = map(event_log.event_of, tx.execute(_GATHERED, {"rows": recordset(rows)}))
-    return {**known, **{(event.tenant_id, event.seq): event for event in read}}
+    return {**batch_events, **{(event.tenant_id, event.seq): event for event in read}}
 
 
 def _mode(router: Router, tenant_id: str, rule: Rule) -> action_dispatches.Mode:
@@ -441,10 +441,10 @@ def _embed_ahead(router: Router) -> list[int] | None:
     texts: defaultdict[EmbeddingModel | None, set[str]] = defaultdict(set)
     for e in coming:
         texts[router.book.embedding(e.tenant_id)] |= _asked_by_rules(router.book.of(e.tenant_id).texts, e)
-    for model, asked in texts.items():
+    for model, compared in texts.items():
         try:
-            if asked:
-                router.meanings.of(model).warm(asked)
+            if compared:
+                router.meanings.of(model).warm(compared)
         except ImprintError as error:
             # Events without vectors are set aside; the others must not wait for the embedder.
             log.warning("router.unembedded", **logs.fault(error))
@@ -496,25 +496,25 @@ def _note_bound(router: Router, claimed: Sequence[Any], *, asked_any: bool) -> N
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
     """Run the lookups of conditions for all events at once; if that fails, for each alone."""
-    asked = [(event, _asked_by_rules(router.book.of(event.tenant_id).asks, event)) for event in batch]
-    asking = [(event, names) for event, names in asked if names]
+    requested = [(event, _asked_by_rules(router.book.of(event.tenant_id).asks, event)) for event in batch]
+    asking = [(event, names) for event, names in requested if names]
     try:
         answers = _ask(tx, asking)
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
-        return {place: lookup for event, names in asked for place, lookup in [_look_up_one(tx, event, names)]}
+        return {position: lookup for event, names in requested for position, lookup in [_look_up_one(tx, event, names)]}
     return {(event.tenant_id, event.seq): lookups.lookup_of(answers, event) for event in batch}
 
 
 def _look_up_one(tx: Tx, event: Event, names: frozenset[str]) -> tuple[tuple[str, int], Lookup | Exception]:
-    place = event.tenant_id, event.seq
+    position = event.tenant_id, event.seq
     try:
-        return place, lookups.lookup_of(_ask(tx, [(event, names)] if names else []), event)
+        return position, lookups.lookup_of(_ask(tx, [(event, names)] if names else []), event)
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
-        return place, error
+        return position, error
 
 
 def _ask(tx: Tx, asking: Sequence[tuple[Event, frozenset[str]]]) -> lookups.Answers:

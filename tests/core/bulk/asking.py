@@ -25,7 +25,7 @@ def stored(app: Database, *contents: str) -> list[Add]:
 
 def a_job(action: jobs.Action = "pin", **fields: Any) -> NewJob:
     plain: dict[str, Any] = {"preview": False, "params": {}, "chosen": {"user_id": "ada"}, "request": None}
-    return NewJob(action, **{**plain, "asked": uuid4().hex, **fields})
+    return NewJob(action, **{**plain, "fingerprint": uuid4().hex, **fields})
 
 
 def begin(app: Database, new: NewJob, rows: Sequence[ChosenRow], limit: int = 100) -> UUID:

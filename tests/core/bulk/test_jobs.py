@@ -66,7 +66,7 @@ def test_a_filter_chooses_the_newest_with_their_versions_up_to_a_bound(
 
 def test_a_job_is_stored_with_its_rows_in_order_and_announced(app: Database) -> None:
     ids = [uuid4() for _ in range(3)]
-    new = a_job("archive", preview=True, params={"reason": "Größe"}, request="r1", asked="a1", of=ids[0])
+    new = a_job("archive", preview=True, params={"reason": "Größe"}, request="r1", fingerprint="a1", of=ids[0])
     job_id = begin(app, new, [(ids[0], 4), (ids[1], None), (ids[2], 1)])
     found = standing(app, job_id)
     row = found.row
@@ -101,7 +101,7 @@ def test_no_more_than_so_many_run_at_once(app: Database) -> None:
 
 def test_a_repeated_request_is_that_of_its_job_and_another_one_is_refused(app: Database) -> None:
     assert of_request(app, "r1", "pin") is None
-    job_id = begin(app, a_job(request="r1", asked="pin"), [(uuid4(), None)])
+    job_id = begin(app, a_job(request="r1", fingerprint="pin"), [(uuid4(), None)])
     assert of_request(app, "r1", "pin") == job_id
     assert of_request(app, "r2", "pin") is None
     assert of_request(app, None, "pin") is None
@@ -116,7 +116,7 @@ def test_of_two_requests_at_once_the_second_waits_for_the_job_of_the_first(app: 
         thread = threading.Thread(target=lambda: found.append(of_request(app, "r1", "pin")))
         thread.start()
         wait_for(lambda: is_waited_for(app))
-        job_id = jobs.request(tx, TENANT, a_job(request="r1", asked="pin"), [(uuid4(), None)], PERSON, limit=1)
+        job_id = jobs.request(tx, TENANT, a_job(request="r1", fingerprint="pin"), [(uuid4(), None)], PERSON, limit=1)
     thread.join()
     assert found == [job_id]
 
@@ -223,7 +223,7 @@ def test_a_job_whose_dispatch_has_ended_without_it_says_why(app: Database, statu
 
 
 def test_a_job_that_is_not_there_or_another_tenants_is_not_found(app: Database) -> None:
-    job_id = begin(app, a_job(request="r1", asked="pin"), [(uuid4(), None)])
+    job_id = begin(app, a_job(request="r1", fingerprint="pin"), [(uuid4(), None)])
     with app.tenant(OTHER) as tx:
         tenants.ensure(tx, OTHER)
         assert jobs.find(tx) == []

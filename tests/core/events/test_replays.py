@@ -22,7 +22,7 @@ ME = Author("key:me")
 
 def requested(tx: Tx, *, request: str | None = None, asked: str = "this", limit: int = 9) -> tuple[UUID, bool]:
     params: Json = {"filter": {}, "rules": []}
-    new = NewReplay("live", params, events=2, after=0, upto=9, more=False, request=request, asked=asked)
+    new = NewReplay("live", params, events=2, after=0, upto=9, more=False, request=request, fingerprint=asked)
     return replays.request(tx, TENANT, new, ME, limit=limit)
 
 

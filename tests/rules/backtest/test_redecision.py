@@ -28,7 +28,7 @@ def deciding(app: Database, *documents: Json, hops: int = 8) -> tuple[Redecision
 
 def steps(app: Database, *documents: Json, hops: int = 8) -> list[Any]:
     decider, events = deciding(app, *documents, hops=hops)
-    verdicts = redecision.decide(app, TENANT, decider.known, events, Meanings(HashEmbedder()))
+    verdicts = redecision.decide(app, TENANT, decider.ruleset, events, Meanings(HashEmbedder()))
     found = list[Any]()
     for event in events:
         met = verdicts[event.seq]
@@ -109,7 +109,7 @@ def test_an_event_on_which_the_rules_fail_stops_no_other(app: Database, monkeypa
         return decide(self, event, *args, **more)
 
     monkeypatch.setattr(Ruleset, "decide", failing)
-    verdicts = redecision.decide(app, TENANT, decider.known, events, Meanings(HashEmbedder()))
+    verdicts = redecision.decide(app, TENANT, decider.ruleset, events, Meanings(HashEmbedder()))
     failed, fine = (verdicts[event.seq] for event in events)
     assert isinstance(failed, RuntimeError)
     assert not isinstance(fine, Exception)

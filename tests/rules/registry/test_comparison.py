@@ -62,7 +62,7 @@ def test_a_rule_acts_if_it_fires_or_gathers_and_not_if_it_is_held_back() -> None
     found = comparison.overlap(live, shadow)
     assert (found.both, found.only_one, found.only_other, found.neither) == (1, 2, 2, 1)
     assert [one.seq for one in found.differences] == [5, 4, 3, 2]
-    assert [one.one is None for one in found.differences] == [True, False, False, False]
+    assert [one.decision is None for one in found.differences] == [True, False, False, False]
 
 
 def test_differences_are_shown_with_their_events_and_verdicts(app: Database) -> None:

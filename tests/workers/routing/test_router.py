@@ -468,7 +468,7 @@ def test_an_idle_router_asks_once_a_turn_and_a_hint_spares_the_question(
 
     def noted(routing: Router) -> Glance:
         seen = glance(routing)
-        asked.append(seen.found)
+        asked.append(seen.has_work)
         return seen
 
     monkeypatch.setattr(router, "glance", noted)
