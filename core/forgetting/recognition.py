@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
 """Returns the log-odds that each text asks to forget something."""
 
-SURE: Final = 3.0
+SURE: Final = 3.15
 """Log-odds from which a message asks."""
 
 LIKELY: Final = 2.0
