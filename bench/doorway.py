@@ -56,7 +56,7 @@ REQUESTS: dict[str, tuple[str, str, object]] = {
 class Bare:
     """In place of the layer: hands the caller to the endpoint, with the scope that its route asks for."""
 
-    def __init__(self, app: ASGIApp, at: Dependencies, table: RouteTable) -> None:  # noqa: ARG002 - as Gate takes it
+    def __init__(self, app: ASGIApp, deps: Dependencies, table: RouteTable, counts: object) -> None:  # noqa: ARG002
         self._app, self._who = app, Caller(TENANT, "0" * 32, frozenset({"admin"}))
         self._scopes = {
             path: table.find(method, path).scope for method, path, _ in REQUESTS.values() if path != "/healthz"

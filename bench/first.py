@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import math
 import os
 import statistics
 import tempfile
@@ -79,7 +80,7 @@ def of_many(bench: Bench, memories: int) -> Figures:
         while not FILLER.wait(0):
             beside.append(_ms(work, asked[1]))
         figures["until its rows are cached, while it is asked about, ms"] = 1000 * (time.perf_counter() - began)
-        figures["questions in this time, p50, ms"] = statistics.median(beside)
+        figures["questions in this time, p50, ms"] = statistics.median(beside or [math.nan])
         shared = [_shared(bench, first[one.text], work(one)) for one in asked]
         figures["the next ones, p50, ms"] = statistics.median(_ms(work, one) for one in asked)
         figures["messages of the first ten results in both answers"] = statistics.fmean(shared)

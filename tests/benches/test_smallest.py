@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -74,11 +75,11 @@ SERVED: Final = {
     "facts": Run("--data {tmp}/facts.json"),
     "fairness": Run("", {"ROUNDS": 2, "TIMES": 2, "PLANS": 1}),
     "first": Run("--large 200 --users 2", {"QUESTIONS": 2}),
-    "floods": Run("--only publish --seconds 0.5", {"BEFORE": 2, "CALM_SECONDS": 2.0}),
+    "floods": Run("--only 'search of 9 kB' --seconds 0.5", {"BEFORE": 2, "CALM_SECONDS": 2.0}),
     "flow": Run("", {"BATCH": 20, "MESSAGES": 2, "ROUNDS": 1}),
     "footprint": Run("--seconds 1"),
     "forget": Run("--sentences {tmp}/forget.jsonl"),
-    "growth": Run("--rows 1000 --snapshot 0 --rate 10", {"CHUNK": 500, "ROUNDS": 2, "STEP": 100, "BURST": 2}),
+    "growth": Run("--rows 1000 --snapshot 0 --rate 10", {"CHUNK": 500, "ROUNDS": 4, "STEP": 100, "BURST": 2}),
     "hooks": Run("--known 20", {"ROUNDS": 2, "WARM": 1}),
     "imports": Run("--talks 3"),
     "languages": Run("--languages de --half first"),
@@ -176,7 +177,7 @@ def sized(name: str, small_data: Path) -> list[str]:
     """Return the command line of a bench's options, and check that its constants are there."""
     module = importlib.import_module(f"bench.{name}")
     assert not [constant for constant in RUNS[name].constants if not hasattr(module, constant)]
-    return [f"bench.{name}", *RUNS[name].options.replace("{tmp}", str(small_data)).split()]
+    return [f"bench.{name}", *shlex.split(RUNS[name].options.replace("{tmp}", str(small_data)))]
 
 
 @pytest.mark.parametrize("name", QUICK)
