@@ -68,7 +68,9 @@ def join_verdicts(
     candidates: Sequence[Candidate], merged: Sequence[Candidate], decided: Sequence[Change]
 ) -> list[Joined]:
     """Return one verdict on each wording that `merge_candidates` joined to others, and that is stored nowhere."""
-    into = {_identity(one): memory_id for change in decided for one, memory_id in _candidates_stored_by(change)}
+    into = {
+        _identity(candidate): memory_id for change in decided for candidate, memory_id in _candidates_stored_by(change)
+    }
     stored = {(_identity(c), c.content) for c in merged}
     joined: dict[tuple[tuple[str, ...], str], Candidate] = {}
     for c in candidates:
@@ -104,7 +106,7 @@ def decide(
         within = [] if candidate.attribute else batch.near(candidate, vectors[index])
         verdict = _verdict(candidate, known.more(within), thresholds, answers)
         ends = batch.ended_by(candidate, known, vectors[index])
-        if ends and (verdict.kind is Kind.ADD or verdict.known in [one.known for one in ends]):
+        if ends and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in ends]):
             verdict = Verdict(Kind.SUPERSEDE, *ends[0])
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
@@ -161,12 +163,12 @@ class _Batch:
     known: dict[int, tuple[Add, KnownMemory]] = field(default_factory=dict)
     """Additions as known memories, by their place."""
 
-    def _as_known(self, place: int) -> KnownMemory:
-        """Return the addition at a place as a known memory."""
-        add, found = self.adds[place], self.known.get(place)
-        if found is None or found[0] is not add:
-            found = self.known[place] = add, _as_known(add)
-        return found[1]
+    def _as_known(self, position: int) -> KnownMemory:
+        """Return the addition at a position as a known memory."""
+        add, cached = self.adds[position], self.known.get(position)
+        if cached is None or cached[0] is not add:
+            cached = self.known[position] = add, _as_known(add)
+        return cached[1]
 
     def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> KnownSet:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
@@ -205,7 +207,7 @@ class _Batch:
         if add is None or add.past:
             return
         for known, reason in ends:
-            addition = next((position for position, one in self.adds.items() if one.id == known.id), None)
+            addition = next((position for position, other in self.adds.items() if other.id == known.id), None)
             if addition is None and known.id not in self.retired_ids:
                 self.retired_ids.add(known.id)
                 self.adds[index] = add = replace(add, also=[*add.also, Revised(known, reason)])
@@ -302,8 +304,11 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
     return changes[verdict.kind]
 
 
-def _may_meet(one: Candidate, other: Candidate) -> bool:
-    return judge.same_subject(one.subject, other.subject) and one.attribute in {None, identity.slot_of(other)}
+def _may_meet(candidate: Candidate, other: Candidate) -> bool:
+    return judge.same_subject(candidate.subject, other.subject) and candidate.attribute in {
+        None,
+        identity.slot_of(other),
+    }
 
 
 def _ended_reason(reason: str) -> str:

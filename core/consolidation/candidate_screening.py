@@ -27,9 +27,9 @@ def screened(candidate: Candidate) -> Screened:
     stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
     slot = {candidate.attribute or "": candidate.value}
     quotes = [evidence.quote for evidence in candidate.evidence]
-    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _instruction_risk(
-        candidate
-    )
+    hostile = _hostile(
+        {*(text for _, text in masking.texts([*stated, candidate.value])), *quotes}
+    ) or _instruction_risk(candidate)
     secrets = masking.secrets_in([*stated, slot])
     removed = secrets | masking.secrets_in(quotes)
     if not removed:
@@ -55,8 +55,8 @@ def _instruction_risk(candidate: Candidate) -> str:
 
 def _hostile(texts: Iterable[str]) -> str:
     """Return why the texts are hostile, without quoting them: reasons are shown where the text is not."""
-    found = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
-    return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
+    findings = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
+    return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in findings))
 
 
 def _redact(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:

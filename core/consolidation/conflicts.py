@@ -75,13 +75,13 @@ class Decision:
 def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> tuple[list[MemoryConflict], UUID | None]:
     """Return conflicts, newest first, and where to go on; a page may be short and yet not be the last."""
     rows = tx.execute(_PAGE, {"after": after, "looked": LOOKED, "most": MOST}).all()
-    found: list[MemoryConflict] = []
+    conflicts: list[MemoryConflict] = []
     for row in rows:
         if row.ids[0] == row.id:
-            found.append(_with_pairs(tx, row.ids))
-        if len(found) == limit:
-            return found, row.id
-    return found, rows[-1].id if len(rows) == LOOKED else None
+            conflicts.append(_with_pairs(tx, row.ids))
+        if len(conflicts) == limit:
+            return conflicts, row.id
+    return conflicts, rows[-1].id if len(rows) == LOOKED else None
 
 
 def one(tx: Tx, memory_id: UUID) -> MemoryConflict:
@@ -94,10 +94,10 @@ def one(tx: Tx, memory_id: UUID) -> MemoryConflict:
 
 def cited(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Any]]:
     """Return by memory the messages that it rests on, the latest first: who said what and when."""
-    found: dict[UUID, list[Any]] = {memory_id: [] for memory_id in ids}
+    messages: dict[UUID, list[Any]] = {memory_id: [] for memory_id in ids}
     for row in tx.execute(_CITED, {"ids": list(ids), "most": CITED}):
-        found[row.memory_id].append(row)
-    return found
+        messages[row.memory_id].append(row)
+    return messages
 
 
 def resolve(
@@ -112,17 +112,17 @@ def resolve(
     owner = Owner(row.user_id, row.group_id)
     writer.lock(tx, tenant_id, str(owner.user_id))
     # Only now: whoever held the lock may have decided about it.
-    found = one(tx, memory_id)
-    rows = memories.of_ids(tx, found.ids)
+    conflict = one(tx, memory_id)
+    rows = memories.of_ids(tx, conflict.ids)
     _require_seen(rows, decided)
     change_id = uuid7()
-    plan = _Plan(tx, found, rows, decided, change_id)
+    plan = _Plan(tx, conflict, rows, decided, change_id)
     if decided.choice == "merge":
         _merge(tx, tenant_id, plan, vector, author)
     else:
         writer.apply(tx, tenant_id, owner, list(plan.changes()), author)
     _announce(tx, tenant_id, plan, author)
-    return ResolvedConflict(change_id, found.ids)
+    return ResolvedConflict(change_id, conflict.ids)
 
 
 def problems(decided: Decision) -> Iterator[Problem]:
@@ -165,7 +165,7 @@ class _Plan:
         denied = {
             p.to_id if p.from_id == kept else p.from_id for p in self.conflict.pairs if kept in (p.from_id, p.to_id)
         }
-        return [self.rows[one] for one in self.conflict.ids if one in denied]
+        return [self.rows[memory_id] for memory_id in self.conflict.ids if memory_id in denied]
 
     def changes(self) -> Iterator[Change]:
         if unknown := set(self.decided.periods) - self.rows.keys():
@@ -204,8 +204,8 @@ class _Plan:
 
     def _earlier_trust(self, memory_id: UUID) -> str:
         """Return the trust of a memory before it was disputed."""
-        found = self.tx.execute(_BEFORE, {"id": memory_id}).scalar()
-        return str(found) if found else Trust.CANDIDATE.value
+        trust = self.tx.execute(_BEFORE, {"id": memory_id}).scalar()
+        return str(trust) if trust else Trust.CANDIDATE.value
 
     def _edit(self, row: MemoryRow, fields: Json, why: str) -> Edit:
         reason = f"{why} {self.decided.reason}".strip()
@@ -240,8 +240,8 @@ def _announce(tx: Tx, tenant_id: str, plan: _Plan, author: Author) -> None:
     for row in plan.losers:
         reason = f"Someone has decided to keep memory {plan.keep.id}. {plan.decided.reason}".strip()
         payload = announcements.change_payload(rows[row.id], reason, old=rows[row.id], new=rows[plan.keep.id])
-        told = payload | {"by": str(plan.keep.id)}
-        events.append(announcements.event_about(row.id, "memory.superseded", told))
+        announced = payload | {"by": str(plan.keep.id)}
+        events.append(announcements.event_about(row.id, "memory.superseded", announced))
     publishing.publish(tx, tenant_id, author, events)
 
 

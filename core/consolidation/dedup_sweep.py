@@ -88,20 +88,20 @@ def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) ->
 @memo_scope()
 def find_merges(stored: Sequence[UnseenMemory], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
     """Return merges of new memories, oldest first, into older ones that say the same."""
-    found: list[Merge] = []
+    merges: list[Merge] = []
     worded: dict[UUID, tuple[KnownMemory, Vector | None]] = {}
     merged_ids: set[UUID] = set()
-    for one in stored:
-        near = [_as_worded(n, one.vector, worded) for n in one.near if n.id not in merged_ids]
-        verdict = judge.judge(one.candidate, near, thresholds)
+    for memory in stored:
+        near = [_as_worded(n, memory.vector, worded) for n in memory.near if n.id not in merged_ids]
+        verdict = judge.judge(memory.candidate, near, thresholds)
         if verdict.known is None or verdict.kind not in {Kind.CONFIRM, Kind.MERGE}:
             continue
-        richer = one.vector if verdict.kind is Kind.MERGE else None
-        found.append(Merge(verdict.known, one.candidate, verdict.reason, richer, absorbs=one.known))
-        merged_ids.add(one.known.id)
+        richer = memory.vector if verdict.kind is Kind.MERGE else None
+        merges.append(Merge(verdict.known, memory.candidate, verdict.reason, richer, absorbs=memory.known))
+        merged_ids.add(memory.known.id)
         if richer is not None:
-            worded[verdict.known.id] = (replace(verdict.known, content=one.known.content), richer)
-    return found
+            worded[verdict.known.id] = (replace(verdict.known, content=memory.known.content), richer)
+    return merges
 
 
 def _as_worded(
@@ -126,14 +126,16 @@ def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
 
 def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[KnownMemory]]:
     """Return for each new memory the older ones to compare it with."""
-    found: dict[UUID, dict[UUID, KnownMemory]] = {row.id: {} for row in rows}
-    cosines = {(one, other): cosine for one, near in _nearest(tx, user_id, rows).items() for other, cosine in near}
-    pairs = [{"id": one, "other": other} for one, other in cosines]
+    neighbours: dict[UUID, dict[UUID, KnownMemory]] = {row.id: {} for row in rows}
+    cosines = {
+        (memory_id, other): cosine for memory_id, near in _nearest(tx, user_id, rows).items() for other, cosine in near
+    }
+    pairs = [{"id": memory_id, "other": other} for memory_id, other in cosines]
     for row in tx.execute(_OLDER, {"pairs": recordset(pairs)}):
-        found[row.asked][row.id] = memories.known_of(row, cosines[row.asked, row.id])
-    for row in tx.execute(_SAME, {"user": user_id, "ids": list(found)}):
-        found[row.asked].setdefault(row.id, memories.known_of(row))
-    return {memory_id: list(by_id.values()) for memory_id, by_id in found.items()}
+        neighbours[row.asked][row.id] = memories.known_of(row, cosines[row.asked, row.id])
+    for row in tx.execute(_SAME, {"user": user_id, "ids": list(neighbours)}):
+        neighbours[row.asked].setdefault(row.id, memories.known_of(row))
+    return {memory_id: list(by_id.values()) for memory_id, by_id in neighbours.items()}
 
 
 def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_vectors.Near]:

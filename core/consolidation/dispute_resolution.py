@@ -66,16 +66,18 @@ class ResolvedDispute:
         ]
 
 
-def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> ResolvedDispute | None:
+def find(tx: Tx, memory_id: UUID, other: UUID, keep: UUID | None = None) -> ResolvedDispute | None:
     """Return the dispute between two memories with its ruling, for `keep` if given; None: they are in no dispute."""
-    rows = memories.of_ids(tx, [one, other])
-    if len(rows) < len({one, other}) or one == other or not all(map(_is_disputed, rows.values())):
+    rows = memories.of_ids(tx, [memory_id, other])
+    if len(rows) < len({memory_id, other}) or memory_id == other or not all(map(_is_disputed, rows.values())):
         return None
-    evidence = memories.evidence(tx, [one, other])
-    side, other_side = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
+    evidence = memories.evidence(tx, [memory_id, other])
+    side, other_side = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (memory_id, other))
     ruling = dispute_rules.settle(side, other_side) if keep is None else dispute_rules.rule_for(side, other_side, keep)
-    third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
-    return ResolvedDispute(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
+    third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [memory_id, other])
+    return ResolvedDispute(
+        rows[memory_id].tenant_id, Owner(rows[memory_id].user_id, rows[memory_id].group_id), ruling, third
+    )
 
 
 def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[MemoryVersion]) -> Side:

@@ -42,20 +42,20 @@ class Ruling:
         return {"resolved": True, "kept": str(self.winner.id), "gave_way": str(self.loser.id), "reason": self.reason}
 
 
-def settle(one: Side, other: Side) -> Ruling:
+def settle(side: Side, other: Side) -> Ruling:
     """Apply the first rule that distinguishes the sides: a person's word, evidence, time, confidence."""
-    for name, preferred, words in _RULES:
-        score, other_score = preferred(one), preferred(other)
+    for name, preferred, reason in _RULES:
+        score, other_score = preferred(side), preferred(other)
         if score - other_score >= _LEAST.get(name, 0) and score > other_score:
-            return Ruling(words(one, other), one, other)
+            return Ruling(reason(side, other), side, other)
         if other_score - score >= _LEAST.get(name, 0) and other_score > score:
-            return Ruling(words(other, one), other, one)
+            return Ruling(reason(other, side), other, side)
     return Ruling("Undecided: neither a person's word, nor evidence, time or confidence speaks for one of them.")
 
 
-def rule_for(one: Side, other: Side, keep: UUID) -> Ruling:
+def rule_for(side: Side, other: Side, keep: UUID) -> Ruling:
     """Return the ruling of a person who named the side to keep."""
-    winner, loser = (one, other) if keep == one.id else (other, one)
+    winner, loser = (side, other) if keep == side.id else (other, side)
     return Ruling("Someone has decided to keep it.", winner, loser)
 
 

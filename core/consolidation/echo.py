@@ -60,12 +60,12 @@ class _EchoKeys:
 @memo_scope()
 def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: datetime | None = None) -> None:
     """Record what was handed out to a user."""
-    found: dict[str, UUID | None] = {hashed: None for one in served for hashed in _texts(one.text)}
-    found |= {digest(one.text): one.memory_id for one in served if one.memory_id is not None}
-    if not found:
+    memory_ids: dict[str, UUID | None] = {hashed: None for entry in served for hashed in _texts(entry.text)}
+    memory_ids |= {digest(entry.text): entry.memory_id for entry in served if entry.memory_id is not None}
+    if not memory_ids:
         return
     # Sorted, so that two processes that record the same texts do not deadlock.
-    rows = [{"hash": hashed, "memory_id": found[hashed]} for hashed in sorted(found)]
+    rows = [{"hash": hashed, "memory_id": memory_ids[hashed]} for hashed in sorted(memory_ids)]
     values = {"tenant": tenant_id, "user": user_id, "at": now or memory_memories.now(), "rows": recordset(rows)}
     tx.execute(_NOTE, values | {"again": timedelta(seconds=AGAIN_SECONDS)})
 
@@ -90,14 +90,14 @@ def echo_reasons(
     echo_keys = [_keys_of(candidate, near) for candidate, near in zip(candidates, neighbours, strict=True)]
     values = {
         "user": user_id,
-        "since": min(moment, *(one.said_at for one in echo_keys)) - within,
-        "hashes": sorted(set().union(*(one.hashes() for one in echo_keys))),
-        "ids": sorted(set().union(*(one.memories for one in echo_keys))),
+        "since": min(moment, *(keys.said_at for keys in echo_keys)) - within,
+        "hashes": sorted(set().union(*(keys.hashes() for keys in echo_keys))),
+        "ids": sorted(set().union(*(keys.memories for keys in echo_keys))),
     }
     rows = tx.execute(_SERVED, values).all()
     return [
-        _reason(one, [(r.hash, r.memory_id) for r in rows if _is_recent(r.at, one, moment, within)])
-        for one in echo_keys
+        _reason(keys, [(r.hash, r.memory_id) for r in rows if _is_recent(r.at, keys, moment, within)])
+        for keys in echo_keys
     ]
 
 
@@ -123,7 +123,7 @@ def _sentences(statement_text: str) -> frozenset[str]:
 
 
 def _hashes(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(digest(one) for one in set(texts) if _says_enough(one))
+    return frozenset(digest(text) for text in set(texts) if _says_enough(text))
 
 
 def _says_enough(statement_text: str) -> bool:
@@ -133,7 +133,7 @@ def _says_enough(statement_text: str) -> bool:
 
 
 def _keys_of(candidate: Candidate, near: Sequence[KnownMemory]) -> _EchoKeys:
-    quotes = [_sentences(one.quote) for one in candidate.evidence]
+    quotes = [_sentences(evidence.quote) for evidence in candidate.evidence]
     same = frozenset(known.id for known in near if _is_same(candidate, known))
     return _EchoKeys(digest(candidate.content), quotes, same, candidate.occurred_at)
 
@@ -144,22 +144,22 @@ def _is_same(candidate: Candidate, known: KnownMemory) -> bool:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
         return succession.normal_value(candidate.value) == succession.normal_value(known.value)
-    key, known_key = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
+    key, known_key = (identity.statement_key(statement.subject, statement.content) for statement in (candidate, known))
     return key == known_key or judge.sameness(candidate, known) is not None
 
 
-def _is_recent(served_at: datetime, one: _EchoKeys, now: datetime, within: timedelta) -> bool:
+def _is_recent(served_at: datetime, keys: _EchoKeys, now: datetime, within: timedelta) -> bool:
     """Return whether a text was handed out recently: before now, or before the message of a late extraction."""
-    return now - within <= served_at or one.said_at - within <= served_at <= one.said_at
+    return now - within <= served_at or keys.said_at - within <= served_at <= keys.said_at
 
 
-def _reason(one: _EchoKeys, served: Sequence[tuple[str, UUID | None]]) -> str | None:
-    memory = next((memory_id for _, memory_id in served if memory_id in one.memories), None)
+def _reason(keys: _EchoKeys, served: Sequence[tuple[str, UUID | None]]) -> str | None:
+    memory = next((memory_id for _, memory_id in served if memory_id in keys.memories), None)
     if memory is not None:
         return f"An echo: the assistant repeats memory {memory}, which was handed out to it lately."
     hashes = {hashed for hashed, _ in served}
-    quoted = bool(one.quotes) and all(quote and quote <= hashes for quote in one.quotes)
-    if quoted or one.statement in hashes:
+    quoted = bool(keys.quotes) and all(quote and quote <= hashes for quote in keys.quotes)
+    if quoted or keys.statement in hashes:
         return "An echo: the assistant repeats a text that was handed out to it lately."
     return None
 

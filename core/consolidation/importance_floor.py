@@ -15,7 +15,7 @@ def leave_out(decided: Sequence[Change], least: float) -> list[Change]:
     A statement that confirms, corrects, ends or contradicts another one is kept, and so is one that is quarantined or
     that another change of the batch refers to.
     """
-    needed = {one for change in decided for one in _referred(change)}
+    needed = {memory_id for change in decided for memory_id in _referred(change)}
     return [_ignored(change, least) if _is_left_out(change, least, needed) else change for change in decided]
 
 

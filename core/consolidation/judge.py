@@ -138,7 +138,8 @@ def find_ended(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> list[
     known = KnownSet.of(neighbours)
     earlier = known.taken(~_told_later(candidate, known))
     return [
-        Revised(one, _reason_of_end(likely, why)) for one, likely, why in endings.ended_statements(candidate, earlier)
+        Revised(memory, _reason_of_end(likely, why))
+        for memory, likely, why in endings.ended_statements(candidate, earlier)
     ]
 
 
@@ -154,7 +155,7 @@ def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thr
     pages = (
         known.at(nearest[start : start + READ_FOR_QUESTIONS]) for start in range(0, len(nearest), READ_FOR_QUESTIONS)
     )
-    open_ones = (one for page in pages for one in page if not _differ_in_slot_or_day(candidate, one))
+    open_ones = (memory for page in pages for memory in page if not _differ_in_slot_or_day(candidate, memory))
     return list(islice(open_ones, QUESTIONS))
 
 
@@ -163,21 +164,23 @@ def verdict_from_opinions(
     candidate: Candidate, opinions: Sequence[tuple[KnownMemory, OpinionKind | None]]
 ) -> Verdict | None:
     """Return the strongest verdict that a model's answers give and the guards allow; None: there is none."""
-    verdicts = [verdict for known, word in opinions if word and (verdict := _guarded_verdict(candidate, known, word))]
+    verdicts = [
+        verdict for known, opinion in opinions if opinion and (verdict := _guarded_verdict(candidate, known, opinion))
+    ]
     return min(verdicts, key=lambda v: STRONGEST.index(v.kind), default=None)
 
 
 @memoized_in_scope
-def same_subject(one: str, other: str) -> bool:
+def same_subject(subject: str, other: str) -> bool:
     """Return whether two names are one, as `statement_key` reads them: a user `ada` may be "Ada" elsewhere."""
-    return one == other or folded(one) == folded(other)
+    return subject == other or folded(subject) == folded(other)
 
 
-def conflict_between(one: str, other: str) -> str | None:
+def conflict_between(statement: str, other: str) -> str | None:
     """Return what forbids treating two statements as one, however close their vectors; None: nothing does."""
-    if one == other:
+    if statement == other:
         return None
-    wording, other_wording = read(one), read(other)
+    wording, other_wording = read(statement), read(other)
     return comparison.denial(wording, other_wording) or comparison.difference(wording, other_wording)
 
 
@@ -190,10 +193,14 @@ def sameness(candidate: Candidate, known: KnownMemory, thresholds: Thresholds = 
         or _differ_in_slot_or_day(candidate, known)
     ):
         return None
-    one, other = read(candidate.content), read(known.content)
-    verdict = _alike(one, other, known, thresholds)
+    wording, other = read(candidate.content), read(known.content)
+    verdict = _alike(wording, other, known, thresholds)
     # Last, because alike statements are rare and the guards cost most.
-    return None if verdict is None or comparison.denial(one, other) or comparison.difference(one, other) else verdict
+    return (
+        None
+        if verdict is None or comparison.denial(wording, other) or comparison.difference(wording, other)
+        else verdict
+    )
 
 
 def is_over(candidate: Candidate) -> bool:
@@ -216,8 +223,11 @@ def fitting_slot(candidate: Candidate, known: KnownSet, earlier: Sequence[Candid
         return candidate
     places = np.flatnonzero(known.about(candidate.subject) & (known.rows["slot"] == slot_code(candidate.attribute)))
     slot = candidate.subject, candidate.attribute
-    same: list[Statement] = [*known.at(places), *(one for one in earlier if (one.subject, one.attribute) == slot)]
-    beside = any(succession.stands_beside(candidate, one) for one in same)
+    same: list[Statement] = [
+        *known.at(places),
+        *(statement for statement in earlier if (statement.subject, statement.attribute) == slot),
+    ]
+    beside = any(succession.stands_beside(candidate, statement) for statement in same)
     return replace(candidate, attribute=None, value=None) if beside else candidate
 
 
@@ -225,11 +235,11 @@ def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdic
     keys = content_keys(candidate.content)
     exact = known.rows["exact"][among] == keys.exact[0]
     spelling = known.rows["spelling"][among] == keys.spelling[0]
-    for one in known.at(among[exact | spelling]):
-        if one.keys.exact == keys.exact:
-            return Verdict(Kind.CONFIRM, one, "The same statement is known.")
-        if one.keys.spelling == keys.spelling and (one.attribute is None) == (candidate.attribute is None):
-            return Verdict(Kind.CONFIRM, one, "The same statement is known in another spelling.")
+    for memory in known.at(among[exact | spelling]):
+        if memory.keys.exact == keys.exact:
+            return Verdict(Kind.CONFIRM, memory, "The same statement is known.")
+        if memory.keys.spelling == keys.spelling and (memory.attribute is None) == (candidate.attribute is None):
+            return Verdict(Kind.CONFIRM, memory, "The same statement is known in another spelling.")
     return None
 
 
@@ -264,38 +274,38 @@ def _same_value(candidate: Candidate, known: KnownMemory) -> Verdict:
 
 def _same_meaning(candidate: Candidate, known: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
     alike = near[known.may_be_alike(near, outline(candidate.content))]
-    found = (sameness(candidate, one, thresholds) for one in known.at(alike))
-    return next((verdict for verdict in found if verdict), None)
+    verdicts = (sameness(candidate, memory, thresholds) for memory in known.at(alike))
+    return next((verdict for verdict in verdicts if verdict), None)
 
 
 def _corrected_word(candidate: Candidate, neighbours: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
     """Detect a correction of one word: the memory gets the new wording, and its history keeps the old one."""
     if not candidate.corrects or candidate.attribute is not None:
         return None
-    one = read(candidate.content)
+    wording = read(candidate.content)
     for known in neighbours.at(near[neighbours.likeness[near] >= thresholds.near]):
         other = read(known.content)
-        if comparison.denial(one, other) or _differ_in_slot_or_day(candidate, known):
+        if comparison.denial(wording, other) or _differ_in_slot_or_day(candidate, known):
             continue
-        if one.bound == other.bound and candidate.told_at >= known.told_at and _one_place(one, other):
+        if wording.bound == other.bound and candidate.told_at >= known.told_at and _one_place(wording, other):
             return Verdict(Kind.REPLACE, known, "Corrects one word of what is known.")
     return None
 
 
 def _denial_verdict(candidate: Candidate, neighbours: KnownSet, among: Places) -> Verdict | None:
-    one, own = read(candidate.content), outline(candidate.content)
+    wording, own = read(candidate.content), outline(candidate.content)
     for known in neighbours.at(among[neighbours.rows["words"][among] == own.words]):
         other = read(known.content)
         if (
-            not comparison.is_same(one, other)
-            or comparison.difference(one, other)
+            not comparison.is_same(wording, other)
+            or comparison.difference(wording, other)
             or _differ_in_slot_or_day(candidate, known)
         ):
             continue
-        why = comparison.denial(one, other)
+        why = comparison.denial(wording, other)
         if why is None:
             continue
-        if one.ended == other.ended:
+        if wording.ended == other.ended:
             return Verdict(Kind.CONTRADICT, known, f"Contradicts what is known: {why}.")
         return _in_order(candidate, known, why)
     return None
@@ -324,8 +334,8 @@ def _renumbering_verdict(candidate: Candidate, neighbours: KnownSet, near: Place
 
 def _revision_verdict(candidate: Candidate, neighbours: KnownSet) -> Verdict | None:
     """Detect a memory that the statement ends, or one said later that ends the statement."""
-    if found := find_ended(candidate, neighbours):
-        return Verdict(Kind.SUPERSEDE, *found[0])
+    if ended := find_ended(candidate, neighbours):
+        return Verdict(Kind.SUPERSEDE, *ended[0])
     later = neighbours.taken(_told_later(candidate, neighbours))
     for known in later.at(endings.nearest(candidate.content, later)):
         for _, likely, why in endings.ended_statements(known, [_as_older(candidate, known)]):
@@ -363,63 +373,65 @@ def _in_order(candidate: Candidate, known: KnownMemory, why: str) -> Verdict:
     return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
 
 
-def _alike(one: Wording, other: Wording, known: KnownMemory, thresholds: Thresholds) -> Verdict | None:
+def _alike(wording: Wording, other: Wording, known: KnownMemory, thresholds: Thresholds) -> Verdict | None:
     """Compare the words of two statements, before the guards."""
     similarity = known.similarity or 0
     near, cosine = similarity >= thresholds.near, f"(cosine {similarity:.2f})"
-    if comparison.begins_with(one, other) or (near and comparison.says_more(one, other)):
+    if comparison.begins_with(wording, other) or (near and comparison.says_more(wording, other)):
         return Verdict(Kind.MERGE, known, f"Says the same and more {cosine}.")
-    if comparison.begins_with(other, one) or (near and comparison.says_more(other, one)):
+    if comparison.begins_with(other, wording) or (near and comparison.says_more(other, wording)):
         return Verdict(Kind.CONFIRM, known, f"Known already, and more {cosine}.")
-    if (near and comparison.is_same(one, other)) or (
-        similarity >= thresholds.merge and comparison.is_derived(one, other)
+    if (near and comparison.is_same(wording, other)) or (
+        similarity >= thresholds.merge and comparison.is_derived(wording, other)
     ):
         return Verdict(Kind.CONFIRM, known, f"Says the same in other words {cosine}.")
     return None
 
 
-def _guarded_verdict(candidate: Candidate, known: KnownMemory, word: OpinionKind) -> Verdict | None:
+def _guarded_verdict(candidate: Candidate, known: KnownMemory, opinion: OpinionKind) -> Verdict | None:
     """Turn a model's answer into a verdict, unless a guard forbids it."""
     if (
-        word is OpinionKind.DIFFERENT
+        opinion is OpinionKind.DIFFERENT
         or not same_subject(candidate.subject, known.subject)
         or candidate.attribute
         or _differ_in_slot_or_day(candidate, known)
     ):
         return None
-    one, other = read(candidate.content), read(known.content)
+    wording, other = read(candidate.content), read(known.content)
     # A wish ends nothing, and a statement about a sister denies none about someone else.
-    turned = bool(one.bound - other.bound)
-    match word:
+    turned = bool(wording.bound - other.bound)
+    match opinion:
         case OpinionKind.SUPERSEDES:
             forbidden = turned or candidate.told_at <= known.told_at
         case OpinionKind.CONTRADICTS:
             forbidden = turned
         case _:
-            forbidden = conflict_between(candidate.content, known.content) is not None or not _is_paraphrase(one, other)
-            word = _by_signs(word, one.signs, other.signs)
-    kind, finding = FINDINGS[word]
+            forbidden = conflict_between(candidate.content, known.content) is not None or not _is_paraphrase(
+                wording, other
+            )
+            opinion = _by_signs(opinion, wording.signs, other.signs)
+    kind, finding = FINDINGS[opinion]
     return None if forbidden else Verdict(kind, known, f"{finding} (cosine {known.similarity or 0:.2f}).")
 
 
-def _is_paraphrase(one: Wording, other: Wording) -> bool:
+def _is_paraphrase(wording: Wording, other: Wording) -> bool:
     """Return whether one statement paraphrases the other, so that a model's answer may be believed.
 
     Where nearly all words are the same, those that differ are decisive: `first` and `second`.
     """
-    words, other_words = Counter(one.spoken), Counter(other.spoken)
+    words, other_words = Counter(wording.spoken), Counter(other.spoken)
     if (words - other_words).total() + (other_words - words).total() <= FEW_WORDS:
         return False
-    names, dates, others = one.names | other.names, DATED.intersection(words), DATED.intersection(other_words)
+    names, dates, others = wording.names | other.names, DATED.intersection(words), DATED.intersection(other_words)
     # Another order of names may exchange who did it to whom.
-    in_order = [list(dict.fromkeys(w for w in wording.spoken if w in names)) for wording in (one, other)]
+    in_order = [list(dict.fromkeys(w for w in each.spoken if w in names)) for each in (wording, other)]
     return in_order[0] == in_order[1] and not (dates - others and others - dates)
 
 
-def _by_signs(word: OpinionKind, signs: frozenset[str], other_signs: frozenset[str]) -> OpinionKind:
+def _by_signs(opinion: OpinionKind, signs: frozenset[str], other_signs: frozenset[str]) -> OpinionKind:
     """Correct the answer if one statement has all Chinese characters of the other and more."""
     if signs == other_signs:
-        return word
+        return opinion
     return OpinionKind.MORE if signs > other_signs else OpinionKind.SAME
 
 
@@ -439,11 +451,11 @@ def _differ_in_slot_or_day(candidate: Candidate, known: KnownMemory) -> bool:
     return dated and candidate.occurred_at.date() != known.occurred_at.date()
 
 
-def _one_place(one: Wording, other: Wording) -> bool:
+def _one_place(wording: Wording, other: Wording) -> bool:
     """Return whether the statements differ in exactly one word."""
-    if len(one.words) != len(other.words):
+    if len(wording.words) != len(other.words):
         return False
-    return sum(a != b for a, b in zip(one.words, other.words, strict=True)) == 1
+    return sum(a != b for a, b in zip(wording.words, other.words, strict=True)) == 1
 
 
 FINDINGS = {

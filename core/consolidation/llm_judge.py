@@ -43,14 +43,14 @@ def opinion_of(client: ChatClient, on_call: OnCall) -> Opinion:
 
 def _ask(client: ChatClient, on_call: OnCall, pairs: Sequence[Pair]) -> list[OpinionKind | None]:
     """Ask once. A model that fails, for now or for good, gives no answers: a write does not wait for one."""
-    shown = sorted(range(len(pairs)), key=lambda index: -(pairs[index].known.similarity or 0))[:PAIRS]
-    table = "\n".join(_line(number, pairs[index]) for number, index in enumerate(shown, start=1))
+    indices = sorted(range(len(pairs)), key=lambda index: -(pairs[index].known.similarity or 0))[:PAIRS]
+    table = "\n".join(_line(number, pairs[index]) for number, index in enumerate(indices, start=1))
     answer = ask.ask(client, on_call, PROMPT, table)
     if isinstance(answer, ModelRefused):
         return [None] * len(pairs)
-    verdicts = {one.pair: one.verdict for one in answer.opinions}
-    words = {index: verdicts.get(number) for number, index in enumerate(shown, start=1)}
-    return [words.get(index) for index in range(len(pairs))]
+    verdicts = {opinion.pair: opinion.verdict for opinion in answer.opinions}
+    opinions = {index: verdicts.get(number) for number, index in enumerate(indices, start=1)}
+    return [opinions.get(index) for index in range(len(pairs))]
 
 
 def _line(number: int, pair: Pair) -> str:

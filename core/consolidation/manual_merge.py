@@ -106,11 +106,11 @@ def merges(
     keeper: Any, others: Sequence[Any], reason: str, change_id: UUID, content: str | None, vector: Vector | None
 ) -> list[Merge]:
     """Return the changes that merge memories into the first; `content` with its `vector` becomes its wording."""
-    found = [_merge_one(keeper, row, reason, change_id) for row in others]
+    changes = [_merge_one(keeper, row, reason, change_id) for row in others]
     if content:
-        reworded = replace(found[-1].candidate, content=content)
-        found[-1] = replace(found[-1], candidate=reworded, vector=vector)
-    return found
+        reworded = replace(changes[-1].candidate, content=content)
+        changes[-1] = replace(changes[-1], candidate=reworded, vector=vector)
+    return changes
 
 
 def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] | None = None) -> list[str]:
@@ -121,43 +121,43 @@ def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] | None 
 
 def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     """Return why the judge would not have merged these memories into the first, one sentence each."""
-    found = []
+    reasons = []
     for row in others:
         why = judge.conflict_between(row.content, keeper.content)
         if why:
-            found.append(f"Memory {row.id} says something else than the one that stays: {why}.")
+            reasons.append(f"Memory {row.id} says something else than the one that stays: {why}.")
         if row.attribute and _slot(row) != _slot(keeper):
-            found.append(f"Memory {row.id} held {row.attribute} = {row.value}, which no active memory holds now.")
+            reasons.append(f"Memory {row.id} held {row.attribute} = {row.value}, which no active memory holds now.")
         elif row.subject != keeper.subject:
-            found.append(f"Memory {row.id} is about {row.subject}, the one that stays is about {keeper.subject}.")
-    return found
+            reasons.append(f"Memory {row.id} is about {row.subject}, the one that stays is about {keeper.subject}.")
+    return reasons
 
 
 def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """Yield the place of each memory that cannot be merged into the first of them, and why."""
-    for place, row in enumerate(rows):
+    """Yield the position of each memory that cannot be merged into the first of them, and why."""
+    for position, row in enumerate(rows):
         if row.user_id != rows[0].user_id:
-            yield place, "Belongs to another user than the first; merge within one user."
+            yield position, "Belongs to another user than the first; merge within one user."
         elif row.group_id != rows[0].group_id:
-            yield place, "Was said in another group than the first; merge within one group."
+            yield position, "Was said in another group than the first; merge within one group."
         elif row.audience_labels != rows[0].audience_labels:
-            yield place, "Has other audience labels than the first; edit those."
+            yield position, "Has other audience labels than the first; edit those."
         elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
-            yield place, f"Is {row.status} and {row.trust}; restore or confirm it first."
+            yield position, f"Is {row.status} and {row.trust}; restore or confirm it first."
 
 
-def told(place: int) -> str:
-    """Return what a merge does with the memory at a place of its list, as the rows of requests and jobs say it."""
-    return "Absorbed by the first." if place else "Kept, with the evidence of all."
+def told(position: int) -> str:
+    """Return what a merge does with the memory at a position of its list, as the rows of requests and jobs say it."""
+    return "Absorbed by the first." if position else "Kept, with the evidence of all."
 
 
 def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
-    found = screen.screen(content)
-    if found.hostile or (found.secret and secrets == "refuse"):
-        why = "; ".join(finding.detail for finding in found.findings)
+    result = screen.screen(content)
+    if result.hostile or (result.secret and secrets == "refuse"):
+        why = "; ".join(finding.detail for finding in result.findings)
         raise Invalid([Problem("/content", f"may not be kept ({why}); put it into other words")])
-    return found.text
+    return result.text
 
 
 def _slot(row: Any) -> tuple[str, str | None, str]:
@@ -167,16 +167,18 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
 def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] | None) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
-        Problem(f"/ids/{index}", "Occurs earlier in the list.") for index, one in enumerate(ids) if one in ids[:index]
+        Problem(f"/ids/{index}", "Occurs earlier in the list.")
+        for index, memory_id in enumerate(ids)
+        if memory_id in ids[:index]
     ]
     if problems:
         raise Invalid(problems)
-    found = memories.of_ids(tx, ids)
-    missing = [str(one) for one in ids if one not in found]
+    rows_by_id = memories.of_ids(tx, ids)
+    missing = [str(memory_id) for memory_id in ids if memory_id not in rows_by_id]
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
     seen = versions or {}
-    rows = [by_hand.require_version(found[one], seen.get(one)) for one in ids]
+    rows = [by_hand.require_version(rows_by_id[memory_id], seen.get(memory_id)) for memory_id in ids]
     if problems := [Problem(f"/ids/{index}", why) for index, why in refusals(rows)]:
         raise Invalid(problems)
     return rows

@@ -211,17 +211,20 @@ def _divide(screened: Sequence[Screened], secrets: str) -> tuple[list[Candidate]
     accepted: list[Candidate] = []
     hostile: list[Add] = []
     refused: list[Ignore] = []
-    for one in screened:
-        if one.secret and secrets == "refuse":
-            refused.append(Ignore(one.candidate, f"Refused, for it holds a secret: {one.secret}."))
-        elif one.hostile or one.candidate.trust is Trust.QUARANTINED:
-            why = one.hostile or "whoever read it did not trust it"
+    for screening in screened:
+        if screening.secret and secrets == "refuse":
+            refused.append(Ignore(screening.candidate, f"Refused, for it holds a secret: {screening.secret}."))
+        elif screening.hostile or screening.candidate.trust is Trust.QUARANTINED:
+            why = screening.hostile or "whoever read it did not trust it"
             # Without a vector: copies of one text would displace known memories among the nearest of a candidate.
             hostile.append(
-                Add(candidate_screening.quarantined(one.candidate), f"Set apart until someone has looked at it: {why}.")
+                Add(
+                    candidate_screening.quarantined(screening.candidate),
+                    f"Set apart until someone has looked at it: {why}.",
+                )
             )
         else:
-            accepted.append(one.candidate)
+            accepted.append(screening.candidate)
     return accepted, hostile, refused
 
 
@@ -291,8 +294,8 @@ def _stack(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimen
 
 def _answers(opinion: Opinion, pairs: Sequence[Pair]) -> Answers:
     """Ask the model about all undecided pairs at once."""
-    words = dict(zip((pair.texts for pair in pairs), opinion(pairs), strict=True))
-    return lambda pair: words.get(pair.texts)
+    opinions = dict(zip((pair.texts for pair in pairs), opinion(pairs), strict=True))
+    return lambda pair: opinions.get(pair.texts)
 
 
 def _apply_request(decided: Sequence[Change]) -> list[Change]:

@@ -98,7 +98,7 @@ def _with_distinct_words(change: Add | Confirm | Merge | Replace, row: Any | Non
     candidate, known = change.candidate, None if isinstance(change, Add) else change.known
     if known is None or (row is not None and known.id == row.id):
         return candidate
-    key, known_key = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
+    key, known_key = (identity.statement_key(statement.subject, statement.content) for statement in (candidate, known))
     return replace(candidate, content=f"{candidate.content} ({candidate.value})") if key == known_key else candidate
 
 

@@ -18,17 +18,19 @@ from core.types import Category, Message
 def actions_of(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     """Return the actions in each message of one conversation: extracted plans and events, and plain sentences."""
     messages = rule_extractor.with_assistants(messages)
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    actions: defaultdict[str, list[str]] = defaultdict(list)
     for candidate in rule_extractor.statements_of_rules(messages):
         if candidate.category in {Category.PLAN, Category.EVENT}:
-            found[candidate.evidence[0].message_id].append(candidate.content)
+            actions[candidate.evidence[0].message_id].append(candidate.content)
     names = frozenset(name for m in messages if (name := rule_extractor.speaker_of(m)))
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
         if speaker is not None:
             plain_actions = _plain(message, speaker, names - {speaker})
-            found[message.id] += [one for one in plain_actions if not _is_said_already(one, found[message.id])]
-    return {message_id: list(dict.fromkeys(ones)) for message_id, ones in found.items() if ones}
+            actions[message.id] += [
+                action for action in plain_actions if not _is_said_already(action, actions[message.id])
+            ]
+    return {message_id: list(dict.fromkeys(ones)) for message_id, ones in actions.items() if ones}
 
 
 def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
@@ -50,9 +52,9 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
             yield sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
-def _is_said_already(one: str, listed: Sequence[str]) -> bool:
+def _is_said_already(action: str, listed: Sequence[str]) -> bool:
     """Return whether it is in the list already, possibly followed by another sentence."""
-    return any(one.rstrip(".!。！") in other for other in listed)
+    return any(action.rstrip(".!。！") in other for other in listed)
 
 
 _DONE_EN = re.compile(

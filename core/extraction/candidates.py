@@ -17,39 +17,39 @@ def evidence(message: Message, quote: str) -> tuple[Evidence, ...]:
     return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 
-def category_cue(words: str, tables: Tables) -> CategoryCue | None:
-    """Return the first cue for a category in `words`."""
-    return next((cue for cue in tables.categories if cue.regex.search(words)), None)
+def category_cue(text: str, tables: Tables) -> CategoryCue | None:
+    """Return the first cue for a category in a text."""
+    return next((cue for cue in tables.categories if cue.regex.search(text)), None)
 
 
-def is_ahead(found: Sequence[dates.DateMention], message: Message) -> bool:
+def is_ahead(mentions: Sequence[dates.DateMention], message: Message) -> bool:
     """Return whether all dates lie after the message, and there is one."""
-    return bool(found) and all(one.when > dates.wall_clock(message.occurred_at) for one in found)
+    return bool(mentions) and all(mention.when > dates.wall_clock(message.occurred_at) for mention in mentions)
 
 
 def without_slot(
-    content: str, words: str, subject: str, message: Message, found: Sequence[dates.DateMention], tables: Tables, *,
+    content: str, text: str, subject: str, message: Message, mentions: Sequence[dates.DateMention], tables: Tables, *,
     quote: str, corrects: bool, category: Category | None = None, importance: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> Candidate:  # fmt: skip
-    """Build a candidate dated by the first of its dates; its topic comes from `words`, its category unless given."""
-    cue = category_cue(words, tables)
+    """Build a candidate dated by the first of its dates; its topic comes from `text`, its category unless given."""
+    cue = category_cue(text, tables)
     if category is None:
-        category = _category(cue, ahead=is_ahead(found, message))
+        category = _category(cue, ahead=is_ahead(mentions, message))
     if importance is None:
         importance = cue.importance if cue else IMPORTANCE
     return Candidate(
         content,
         category,
-        next((theme.topic for theme in tables.themes if theme.regex.search(words)), Topic.OTHER),
+        next((theme.topic for theme in tables.themes if theme.regex.search(text)), Topic.OTHER),
         subject,
         evidence(message, quote),
-        found[0].when if found else message.occurred_at,
+        mentions[0].when if mentions else message.occurred_at,
         kind=Kind.EPISODIC if category is Category.EVENT else Kind.SEMANTIC,
         importance=importance,
         confidence=confidence,
         corrects=corrects,
-        structured={"date_precision": found[0].precision.value} if found else {},
+        structured={"date_precision": mentions[0].precision.value} if mentions else {},
     )
 
 

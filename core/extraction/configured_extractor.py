@@ -31,7 +31,7 @@ class RuleExtractor:
         """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
         read = rule_extractor.extract([*window.before, *window.fresh], window.known, self._slips)
-        return Reading([one for candidate in read if (one := _of_fresh(candidate, fresh))])
+        return Reading([kept for candidate in read if (kept := _of_fresh(candidate, fresh))])
 
 
 def _of_fresh(candidate: Candidate, fresh: Collection[str]) -> Candidate | None:
@@ -39,7 +39,7 @@ def _of_fresh(candidate: Candidate, fresh: Collection[str]) -> Candidate | None:
 
     If the other message was read before, the candidate corrects what was learnt of that.
     """
-    kept = tuple(one for one in candidate.evidence if one.message_id in fresh)
+    kept = tuple(evidence for evidence in candidate.evidence if evidence.message_id in fresh)
     corrects = candidate.corrects or len(kept) < len(candidate.evidence)
     return replace(candidate, evidence=kept, corrects=corrects) if kept else None
 

@@ -22,8 +22,8 @@ def probability(sentence: str, language: str, *, question: str = "", position: i
 
     `language`: "en" or "zh"; `question`: what it may answer; `position`: its number in the message, from 0.
     """
-    shown = features(sentence, language, question=question, position=position)
-    return ngrams.logistic(ngrams.weights(file_of(language)).logit(shown))
+    active_features = features(sentence, language, question=question, position=position)
+    return ngrams.logistic(ngrams.weights(file_of(language)).logit(active_features))
 
 
 def features(sentence: str, language: str, *, question: str = "", position: int = 0) -> frozenset[str]:

@@ -48,14 +48,14 @@ def _screen(changed: Json, secrets: str) -> Json:
     """Mask secrets in new content, quarantine a hostile edit. Invalid: a secret is in a field that cannot be masked."""
     screened = {name: screen.screen(_as_text(changed[name])) for name in SCREENED if changed.get(name)}
     problems = [
-        Problem(f"/{name}", f"holds a secret ({'; '.join(f.detail for f in one.findings)}); leave it out")
-        for name, one in screened.items()
-        if one.secret and (secrets == "refuse" or name != "content")
+        Problem(f"/{name}", f"holds a secret ({'; '.join(f.detail for f in screening.findings)}); leave it out")
+        for name, screening in screened.items()
+        if screening.secret and (secrets == "refuse" or name != "content")
     ]
     if problems:
         raise Invalid(problems)
     clean = {"content": screened["content"].text} if "content" in screened else {}
-    return clean | ({"trust": Trust.QUARANTINED} if any(one.hostile for one in screened.values()) else {})
+    return clean | ({"trust": Trust.QUARANTINED} if any(screening.hostile for screening in screened.values()) else {})
 
 
 def _extracted_again(row: Any, changed: Json, edited: AbstractSet[str]) -> Json:

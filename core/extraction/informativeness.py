@@ -107,7 +107,7 @@ def messages_to_read(window: Window, least_characters: int) -> list[Message]:
 
     A "yes" means what was asked, so a question right before the fresh messages counts as one of them.
     """
-    questions = [one for one in window.before[-1:] if one.content.rstrip().endswith(("?", "？"))]
+    questions = [message for message in window.before[-1:] if message.content.rstrip().endswith(("?", "？"))]
     return [message for message in (*questions, *window.fresh) if tells(message, least_characters)]
 
 
@@ -122,7 +122,7 @@ def _is_minded(sentence: str) -> bool:
 
 def _read(text: str) -> list[tuple[str, Tables]]:
     """Return the sentences that assert something, in plain words, with the tables of their language."""
-    asserted = [sentence for one in sentences.split(text) if (sentence := sentences.asserted_part(one))]
+    asserted = [sentence for whole in sentences.split(text) if (sentence := sentences.asserted_part(whole))]
     return [
         (sentences.cleaned_zh(sentence), chinese_patterns.TABLES)
         if sentences.is_chinese(sentence)

@@ -42,7 +42,7 @@ def people_in(
         if slot.startswith(_RELATION):
             match = _SPOUSE.search(content) if slot == "relation.spouse" else None
             yield from (
-                Acquaintance(one, match.group() if match else slot.removeprefix(_RELATION)) for one in values if one
+                Acquaintance(name, match.group() if match else slot.removeprefix(_RELATION)) for name in values if name
             )
     if subject:
         yield Acquaintance(subject)

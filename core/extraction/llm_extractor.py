@@ -134,16 +134,21 @@ class ModelExtractor:
         numbered = dict(enumerate((*window.before, *window.fresh), start=1))
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
         answer = self._ask(prompt, transcript(numbered, fresh), fresh, on_call)
-        stated = [None if _is_foreign(one, fresh) else _candidate(one, numbered, fresh) for one in answer.statements]
-        units = [_unit(one, fresh, prompt) for one in answer.units]
-        return Reading([one for one in stated if one], [one for one in units if one], stated.count(None))
+        stated = [
+            None if _is_foreign(statement, fresh) else _candidate(statement, numbered, fresh)
+            for statement in answer.statements
+        ]
+        units = [_unit(unit, fresh, prompt) for unit in answer.units]
+        return Reading(
+            [candidate for candidate in stated if candidate], [unit for unit in units if unit], stated.count(None)
+        )
 
-    def _ask(self, prompt: str, shown: str, fresh: Mapping[int, Message], on_call: OnCall) -> Extraction:
+    def _ask(self, prompt: str, rendered: str, fresh: Mapping[int, Message], on_call: OnCall) -> Extraction:
         """Ask, and once more where statements are written in another script than the messages that they cite."""
         system = prompt_texts.load(prompt)
-        answer = self._client.ask(prompt, system, shown, Extraction, on_call)
+        answer = self._client.ask(prompt, system, rendered, Extraction, on_call)
         if any(_is_foreign(statement, fresh) for statement in answer.statements):
-            answer = self._client.ask(prompt, system, f"{shown}\n\n{SAME_LANGUAGE}", Extraction, on_call)
+            answer = self._client.ask(prompt, system, f"{rendered}\n\n{SAME_LANGUAGE}", Extraction, on_call)
         return answer
 
 
@@ -184,10 +189,12 @@ def _shorten(text: str, most: int) -> str:
     return f"{text[:head]} […{len(text) - most} characters left out…] {text[-tail:]}"
 
 
-def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
+def _candidate(
+    stated: ModelStatement, numbered: Mapping[int, Message], fresh: Mapping[int, Message]
+) -> Candidate | None:
     """Build a candidate; None if it cites no fresh message, or nobody who may say so."""
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
-    invented = any(number not in shown for number in stated.messages)
+    invented = any(number not in numbered for number in stated.messages)
     own_messages = _messages_of_one_user(cited, stated.subject)
     if invented or not _may_say(own_messages, stated.category) or not 0 < len(stated.content) <= LONGEST_STATEMENT:
         return None

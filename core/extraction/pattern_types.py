@@ -82,7 +82,7 @@ class Theme:
 class Tables:
     """Tables of one language: its slots and all else that classifies a sentence.
 
-    `stated`: how an attribute reads as a sentence; `words`: what the last part of its name is called there.
+    `stated`: how an attribute reads as a sentence; `labels`: what the last part of its name is called there.
     """
 
     slots: Callable[[str], list[Slot]]
@@ -92,4 +92,4 @@ class Tables:
     categories: tuple[CategoryCue, ...]
     themes: tuple[Theme, ...]
     stated: Mapping[str, str]
-    words: Mapping[str, str]
+    labels: Mapping[str, str]

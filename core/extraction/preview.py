@@ -105,7 +105,7 @@ def _lent_model(
         yield None
         return
     provider = quota.provider(bench.settings)
-    need = Need(len(messages) + 1, sum(len(one.content) for one in messages) + 2 * CALL_TOKENS)
+    need = Need(len(messages) + 1, sum(len(message.content) for message in messages) + 2 * CALL_TOKENS)
     with bench.db.tenant(tenant_id) as tx:
         used = costs.used_up(tx, bench.settings.llm_tokens_per_day, bench.settings.llm_cost_per_day)
         if used is not None:
@@ -136,14 +136,14 @@ def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
             if isinstance(change, CandidateChange):
                 yield _verdict(owner, change, disputes)
             elif isinstance(change, Joined):
-                word = "merge" if change.merged else "confirm"
-                yield Verdict(owner, word, change.reason, change.candidate)
+                verdict = "merge" if change.merged else "confirm"
+                yield Verdict(owner, verdict, change.reason, change.candidate)
 
 
 def _verdict(owner: Owner, change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Verdict:
     outcome = stated.outcome_of(change, disputes)
-    word = "quarantine" if _is_set_apart(change) else outcome.verdict
-    return Verdict(owner, word, outcome.reason, change.candidate, list(_against(change, disputes)))
+    verdict = "quarantine" if _is_set_apart(change) else outcome.verdict
+    return Verdict(owner, verdict, outcome.reason, change.candidate, list(_against(change, disputes)))
 
 
 def _is_set_apart(change: Change) -> bool:

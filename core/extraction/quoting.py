@@ -66,24 +66,32 @@ class ReadMessage:
     sentences: Sequence[str]
     question: str
     before: Sequence[str]
-    found: list[RuleStatement]
+    statements: list[RuleStatement]
     lost: set[str]
     among_people: bool
 
     def rule_candidates(self) -> list[Candidate]:
         """Return the candidates of the rules alone."""
-        return [one.candidate for one in self.found]
+        return [statement.candidate for statement in self.statements]
 
     def take_back(self, plains: Collection[str]) -> None:
         """Drop the statements made in these words."""
-        self._drop([one for one in self.found if not one.plains.isdisjoint(plains)])
+        self._drop([statement for statement in self.statements if not statement.plains.isdisjoint(plains)])
 
     def withdraw(self, candidates: Sequence[Candidate]) -> None:
-        self._drop([one for one in self.found if any(one.candidate is withdrawn for withdrawn in candidates)])
+        self._drop(
+            [
+                statement
+                for statement in self.statements
+                if any(statement.candidate is withdrawn for withdrawn in candidates)
+            ]
+        )
 
     def _drop(self, dropped: Sequence[RuleStatement]) -> None:
-        self.lost.update(one.quote for one in dropped)
-        self.found = [one for one in self.found if not any(one is other for other in dropped)]
+        self.lost.update(statement.quote for statement in dropped)
+        self.statements = [
+            statement for statement in self.statements if not any(statement is other for other in dropped)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +188,8 @@ def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
 
 def _is_put_right(candidate: Candidate, speaker: str) -> bool:
     """Return whether a statement comes from an earlier sentence that the quoted one only corrects."""
-    words = _ADDED_ZH.sub("", candidate.content.replace(speaker, ""))
-    pairs = [words[start : start + 2] for start in range(len(words) - 1)]
+    text = _ADDED_ZH.sub("", candidate.content.replace(speaker, ""))
+    pairs = [text[start : start + 2] for start in range(len(text) - 1)]
     quote = candidate.evidence[0].quote
     return candidate.corrects and sum(pair not in quote for pair in pairs) > PATCHED * len(pairs)
 
@@ -189,27 +197,35 @@ def _is_put_right(candidate: Candidate, speaker: str) -> bool:
 def keep_or_quote(reading: ReadMessage) -> list[Candidate]:
     """Return the certain statements of a message, and quotations of its other sentences that matter."""
     places = range(len(reading.sentences))
-    of = [[one for one in reading.found if _is_of(one.quote, sentence)] for sentence in reading.sentences]
+    of = [
+        [statement for statement in reading.statements if _is_of(statement.quote, sentence)]
+        for sentence in reading.sentences
+    ]
     wrong = {
         position - 1 for position in places if position and not of[position] and _corrects(reading.sentences[position])
     }
     chances = [1.0 if position - 1 in wrong else _chance(reading, position) for position in places]
     certain = [
-        one
-        for one in reading.found
-        if one.certain and not _is_slight(one, of, chances) and not any(one in of[position] for position in wrong)
+        statement
+        for statement in reading.statements
+        if statement.certain
+        and not _is_slight(statement, of, chances)
+        and not any(statement in of[position] for position in wrong)
     ]
-    sure = {id(one) for one in certain}
+    sure = {id(statement) for statement in certain}
     quoted = [
         position
         for position in places
         if position not in wrong
         and chances[position] >= least_probability(reading.sentences[position], reading.language)
         and not any(_is_of(reading.sentences[position], lost) for lost in reading.lost)
-        and not (of[position] and all(id(one) in sure for one in of[position]))
+        and not (of[position] and all(id(statement) in sure for statement in of[position]))
         and _is_quotable(reading, position)
     ]
-    return [*(one.candidate for one in certain), *(_quotation(reading, position, of[position]) for position in quoted)]
+    return [
+        *(statement.candidate for statement in certain),
+        *(_quotation(reading, position, of[position]) for position in quoted),
+    ]
 
 
 def _corrects(sentence: str) -> bool:
@@ -245,12 +261,12 @@ def _lasts_at_work(sentence: str, language: str) -> bool:
     return bool(own.lasting.search(sentence)) and not own.momentary.search(sentence)
 
 
-def _is_slight(one: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
+def _is_slight(statement: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
     """Return whether a statement without a slot comes from a sentence that is unlikely to matter."""
-    if fills_slot(one.candidate):
+    if fills_slot(statement.candidate):
         return False
     own_chances = [
-        chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)
+        chance for chance, several in zip(chances, of, strict=True) if any(statement is other for other in several)
     ]
     return bool(own_chances) and max(own_chances) < LEAST_STATED
 
@@ -278,7 +294,7 @@ def _is_unreal(sentence: str, language: str) -> bool:
     return asks or requests or bool(undecided) or language_sentences.is_mostly_quoted(sentence)
 
 
-def _quotation(reading: ReadMessage, position: int, found: Sequence[RuleStatement]) -> Candidate:
+def _quotation(reading: ReadMessage, position: int, statements: Sequence[RuleStatement]) -> Candidate:
     """Return the candidate that quotes a sentence, in the slot that the rules read of the speaker in it."""
     candidate = _candidate(reading, position)
     if (
@@ -288,42 +304,42 @@ def _quotation(reading: ReadMessage, position: int, found: Sequence[RuleStatemen
         and not _SPEAKER_ZH.search(reading.question + reading.sentences[position])
     ):
         return candidate  # the question may be about somebody else
-    read = [one.candidate for one in found if not one.certain]
-    slotted = [one for one in read if one.attribute and one.subject == reading.speaker]
+    read = [statement.candidate for statement in statements if not statement.certain]
+    slotted = [c for c in read if c.attribute and c.subject == reading.speaker]
     return (
         replace(candidate, attribute=slotted[0].attribute, value=slotted[0].value) if len(slotted) == 1 else candidate
     )
 
 
 def _candidate(reading: ReadMessage, position: int) -> Candidate:
-    message, words, language = reading.message, reading.sentences[position], _LANGUAGES[reading.language]
-    days = list(dates.find(words, message.occurred_at, chinese=reading.language == "zh"))
-    relative = dates.written_out(words, days) != words
-    orders = language.order.search(words)
+    message, sentence, language = reading.message, reading.sentences[position], _LANGUAGES[reading.language]
+    days = list(dates.find(sentence, message.occurred_at, chinese=reading.language == "zh"))
+    relative = dates.written_out(sentence, days) != sentence
+    orders = language.order.search(sentence)
     content = _content(reading, position, dates.day(message.occurred_at, reading.language) if relative else None)
     return candidates.without_slot(
-        content, words, reading.speaker, message, days, language.tables, quote=words,
-        corrects=bool(language.tables.correction.search(words)),
+        content, sentence, reading.speaker, message, days, language.tables, quote=sentence,
+        corrects=bool(language.tables.correction.search(sentence)),
         category=Category.INSTRUCTION if orders else None, importance=ORDER_IMPORTANCE if orders else None,
     )  # fmt: skip
 
 
 def _content(reading: ReadMessage, position: int, day: str | None) -> str:
     """Return the quotation with who said it, and what it needs to be understood."""
-    words, language = reading.sentences[position], _LANGUAGES[reading.language]
-    leans = refers_back(words, reading.language)
-    question = reading.question if position == 0 and (leans or len(words) < language.short) else ""
+    sentence, language = reading.sentences[position], _LANGUAGES[reading.language]
+    leans = refers_back(sentence, reading.language)
+    question = reading.question if position == 0 and (leans or len(sentence) < language.short) else ""
     means = refers_back(question, reading.language) if question else leans
-    if position and _corrects(words):
-        return language.frame.around(reading.speaker, words, day=day, after=reading.sentences[position - 1])
+    if position and _corrects(sentence):
+        return language.frame.around(reading.speaker, sentence, day=day, after=reading.sentences[position - 1])
     after = _context_sentence(reading, position) if means else ""
-    return language.frame.around(reading.speaker, words, day=day, asked=question, after=after)
+    return language.frame.around(reading.speaker, sentence, day=day, asked=question, after=after)
 
 
 def _context_sentence(reading: ReadMessage, position: int) -> str:
     """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
     earlier = [*reading.before, *reading.sentences[:position]][-REACH:]
     somebody = reading.language == "en" and _OF_SOMEBODY.search(reading.sentences[position])
-    naming = [one for one in earlier if _NAMES.search(one)] if somebody else []
-    clear = naming or [one for one in earlier if not refers_back(one, reading.language)] or earlier
+    naming = [sentence for sentence in earlier if _NAMES.search(sentence)] if somebody else []
+    clear = naming or [sentence for sentence in earlier if not refers_back(sentence, reading.language)] or earlier
     return clear[-1] if clear else ""

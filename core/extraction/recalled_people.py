@@ -20,14 +20,16 @@ MOST: Final = 400
 def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, AcquaintancesByUser]:
     """Return the acquaintances of all speakers by group; a name given in one group is unknown in another."""
     speakers = dict.fromkeys((message.group_id, message.user_id) for message in messages if message.role == "user")
-    found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
+    people: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
     for group, user in speakers:
         rows = tx.execute(_TOLD_OF_OTHERS, {"user": user, "group": group, "most": MOST})
         named_people = [
-            one for row in rows for one in people_in(row.attribute, row.value, row.subject, row.structured, row.content)
+            person
+            for row in rows
+            for person in people_in(row.attribute, row.value, row.subject, row.structured, row.content)
         ]
-        found[group][user] = list(dict.fromkeys(named_people))
-    return dict(found)
+        people[group][user] = list(dict.fromkeys(named_people))
+    return dict(people)
 
 
 _TOLD_OF_OTHERS = text(f"""

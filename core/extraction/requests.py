@@ -171,10 +171,10 @@ def _read_words(candidate: Candidate, user_id: str) -> Candidate:
     message = Message(
         "", evidence.message_id, 1, evidence.event_id, user_id, "user", spoken, candidate.occurred_at, candidate.subject
     )
-    found = rule_extractor.statements_of_rules([message])
-    if not found or found[0].evidence[0].quote != spoken:
+    candidates = rule_extractor.statements_of_rules([message])
+    if not candidates or candidates[0].evidence[0].quote != spoken:
         return candidate
-    first = found[0]
+    first = candidates[0]
     # Put in the third person, it stays as it was put; but "next week" says nothing in a month.
     verbatim = spoken != candidate.content and "date_precision" not in first.structured
     # The extractor splits a sentence that says several things and may drop one of them; the request means all.
@@ -185,7 +185,7 @@ def _read_words(candidate: Candidate, user_id: str) -> Candidate:
         evidence=candidate.evidence,
         importance=max(first.importance, IMPORTANCE),
     )
-    return read if len(found) == 1 and not _says_several(spoken) else _without_slot(read)
+    return read if len(candidates) == 1 and not _says_several(spoken) else _without_slot(read)
 
 
 def _says_several(text: str) -> bool:

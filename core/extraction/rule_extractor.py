@@ -63,7 +63,7 @@ class _Assertion:
     quote: str
     position: int
     plain: str
-    found: tuple[dates.DateMention, ...]
+    date_mentions: tuple[dates.DateMention, ...]
     slots: tuple[Slot, ...]
     context: _MessageContext
     person: str | None = None
@@ -113,9 +113,9 @@ def read(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBOD
             if english.mended:
                 readings[last[context.speaker].position].take_back(english.mended)
             last[context.speaker] = replace(english, position=len(readings))
-            found = [*statements, *_worth_keeping(english.statements, context)]
+            rule_statements = [*statements, *_worth_keeping(english.statements, context)]
             readings.append(
-                _read_message(context, "en", english.sentences, found, before[context.speaker], english.lost)
+                _read_message(context, "en", english.sentences, rule_statements, before[context.speaker], english.lost)
             )
         before[context.speaker] = [*before[context.speaker], *language_sentences.split(text)][-quoting.REACH :]
     withdrawn = chinese.taken_back()
@@ -128,13 +128,13 @@ def _read_message(
     context: _MessageContext,
     language: str,
     cut: Sequence[str],
-    found: list[RuleStatement],
+    statements: list[RuleStatement],
     before: Sequence[str],
     lost: Iterable[str] = (),
 ) -> ReadMessage:
     return ReadMessage(
         context.message, context.speaker, language, cut if context.earnest else (), context.question or "",
-        tuple(before), found, set(lost), bool(context.names),
+        tuple(before), statements, set(lost), bool(context.names),
     )  # fmt: skip
 
 
@@ -149,9 +149,11 @@ def _in_chinese(text: str, question: str | None) -> list[str]:
 
 def _read_chinese(chinese: ChineseReader, context: _MessageContext, texts: Sequence[str]) -> list[RuleStatement]:
     return [
-        RuleStatement(one.evidence[0].quote, one, quoting.is_certain_zh(one, context.speaker))
+        RuleStatement(candidate.evidence[0].quote, candidate, quoting.is_certain_zh(candidate, context.speaker))
         for text in texts
-        for one in chinese.candidates(context.message, text, context.speaker, context.question, alone=not context.names)
+        for candidate in chinese.candidates(
+            context.message, text, context.speaker, context.question, alone=not context.names
+        )
     ]
 
 
@@ -176,10 +178,11 @@ def with_assistants(messages: Sequence[Message]) -> list[Message]:
     assistants = {
         name
         for name, several in spoken.items()
-        if sum(bool(_PERSONAL.search(one.content)) for one in several) < OF_ONESELF * len(several)
+        if sum(bool(_PERSONAL.search(message.content)) for message in several) < OF_ONESELF * len(several)
     }
     return [
-        replace(one, speaker=None) if one.role == "assistant" and one.speaker in assistants else one for one in messages
+        replace(message, speaker=None) if message.role == "assistant" and message.speaker in assistants else message
+        for message in messages
     ]
 
 
@@ -292,7 +295,7 @@ def _read_english(context: _MessageContext, before: _MessageAssertions | None) -
     lost: set[str] = set()
     for position, quote in enumerate(quotes, 1):
         before_it, assertions = assertions, _add_sentence(quote, position, context, assertions)
-        lost |= {one.quote for one in before_it if not any(one is other for other in assertions)}
+        lost |= {assertion.quote for assertion in before_it if not any(assertion is other for other in assertions)}
     if (
         quotes
         and before
@@ -313,7 +316,7 @@ def _add_sentence(
     quote: str, position: int, context: _MessageContext, assertions: list[_Assertion]
 ) -> list[_Assertion]:
     """Add a sentence to the assertions of a message; it may correct or withdraw earlier ones."""
-    before = [one.plain for one in assertions]
+    before = [assertion.plain for assertion in assertions]
     mended = corrections.correct(quote, before) if assertions else None
     withdrawn = mended.replaced if mended else corrections.withdrawn_statement(quote, before)
     if withdrawn is None:
@@ -322,10 +325,13 @@ def _add_sentence(
             if corrections.WITHDRAWAL_ONLY.match(quote)
             else [*assertions, *_assertions(quote, position, context)]
         )
-    remaining = [one for one in assertions if one.plain != withdrawn]
+    remaining = [assertion for assertion in assertions if assertion.plain != withdrawn]
     if mended is None:
         return remaining
-    again = [replace(one, sure=True, mends=True) for one in _assertions(quote, position, context, mended.statement)]
+    again = [
+        replace(assertion, sure=True, mends=True)
+        for assertion in _assertions(quote, position, context, mended.statement)
+    ]
     rest = corrections.after_correction(quote)
     return [*remaining, *again, *(_assertions(rest, position, context) if rest else [])]
 
@@ -338,37 +344,41 @@ def _correction_of_message_before(
     if meant is None:
         return None
     answer = short_answers.read(before.question, meant) if before.question else None
-    taken = [one.plain for one in before.statements if one.position == 0] if answer else []
-    mended = None if answer else corrections.correct(quote, [one.plain for one in before.statements])
+    taken = [assertion.plain for assertion in before.statements if assertion.position == 0] if answer else []
+    mended = None if answer else corrections.correct(quote, [assertion.plain for assertion in before.statements])
     stated = answer.statement if answer else mended.statement if mended else None
     if stated is None:
         return None
-    assertions = [replace(one, sure=True, mends=True) for one in _assertions(quote, 0, context, stated)]
+    assertions = [replace(assertion, sure=True, mends=True) for assertion in _assertions(quote, 0, context, stated)]
     return _MessageAssertions(assertions, None, taken or [mended.replaced] if mended else taken)
 
 
 def _worth_keeping(assertions: Sequence[_Assertion], context: _MessageContext) -> list[RuleStatement]:
     """Return the candidates of a message, each with its quoted words."""
     tables = patterns.TABLES
-    instructions = [one for one in assertions if tables.instruction.search(one.plain)]
-    plain_assertions = [one for one in assertions if one not in instructions]
+    instructions = [assertion for assertion in assertions if tables.instruction.search(assertion.plain)]
+    plain_assertions = [assertion for assertion in assertions if assertion not in instructions]
     # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
-    meant = [one for one in instructions if not context.names or (context.in_group and orders.PLAIN.search(one.plain))]
-    wishes = [one for one in meant if not tables.one_off.search(one.plain)]
+    meant = [
+        assertion
+        for assertion in instructions
+        if not context.names or (context.in_group and orders.PLAIN.search(assertion.plain))
+    ]
+    wishes = [assertion for assertion in meant if not tables.one_off.search(assertion.plain)]
     rule_statements = [
-        _rule_statement(group, one)
+        _rule_statement(group, candidate)
         for group in _groups_worth_keeping(plain_assertions, context)
-        for one in _candidates(group)
+        for candidate in _candidates(group)
     ]
     return [
-        RuleStatement(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes
+        RuleStatement(wish.quote, _instruction(wish), True, frozenset({wish.plain})) for wish in wishes
     ] + rule_statements
 
 
 def _rule_statement(group: list[_Assertion], candidate: Candidate) -> RuleStatement:
     first = group[0]
     certain = quoting.fills_slot(candidate) or first.mends or quoting.is_certain(first.quote, "en")
-    return RuleStatement(first.quote, candidate, certain, frozenset(one.plain for one in group))
+    return RuleStatement(first.quote, candidate, certain, frozenset(assertion.plain for assertion in group))
 
 
 def _answer(text: str, context: _MessageContext) -> list[_Assertion] | None:
@@ -376,8 +386,10 @@ def _answer(text: str, context: _MessageContext) -> list[_Assertion] | None:
     answer = short_answers.read(context.question, text) if context.question else None
     if answer is None:
         return None
-    assertions = [replace(one, sure=answer.sure) for one in _assertions(answer.quote, 0, context, answer.statement)]
-    tells = answer.sure or any(one.slots or one.introduces for one in assertions)
+    assertions = [
+        replace(assertion, sure=answer.sure) for assertion in _assertions(answer.quote, 0, context, answer.statement)
+    ]
+    tells = answer.sure or any(assertion.slots or assertion.introduces for assertion in assertions)
     return assertions if assertions and tells else None
 
 
@@ -409,12 +421,12 @@ def _assertion(
     if statement.person is None:
         plain = third_person.without_own_name(plain, context.speaker)
         statement = statement if plain == statement.plain else english_statements.statement_of(plain, context.persons)
-    found = tuple(dates.find(plain, context.message.occurred_at))
+    mentions = tuple(dates.find(plain, context.message.occurred_at))
     assertion = _Assertion(
         quote,
         position,
         plain,
-        found,
+        mentions,
         statement.slots,
         context,
         statement.person,
@@ -433,16 +445,20 @@ def _without_known_name(assertion: _Assertion) -> _Assertion | None:
     if not assertion.plain or (assertion.slots and not slots and not wished):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
-    found = assertion.found
+    mentions = assertion.date_mentions
     if birthdays:  # neither it nor the day that it is not has a year
-        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied_days(assertion.plain, one))
-    return replace(assertion, slots=slots, found=found)
+        mentions = tuple(
+            mention
+            for mention in mentions
+            if f"{mention.when:%m-%d}" not in birthdays | _denied_days(assertion.plain, mention)
+        )
+    return replace(assertion, slots=slots, date_mentions=mentions)
 
 
-def _denied_days(plain: str, one: dates.DateMention) -> set[str]:
+def _denied_days(plain: str, mention: dates.DateMention) -> set[str]:
     """Return the days of dates preceded by "not"."""
-    before = plain[: one.start].rstrip()
-    return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
+    before = plain[: mention.start].rstrip()
+    return {f"{mention.when:%m-%d}"} if before.endswith(" not") else set()
 
 
 def _is_own_name(slot: Slot, speaker: str) -> bool:
@@ -459,35 +475,47 @@ def _groups_worth_keeping(assertions: list[_Assertion], context: _MessageContext
     groups: list[list[_Assertion]] = []
     among_people = bool(context.names)
     salient = _salient(assertions, context) if among_people else []
-    for one in assertions:
-        leans = not one.slots and _depends_on_statement_before(one) and not salience.takes_back(one.plain)
+    for assertion in assertions:
+        leans = (
+            not assertion.slots and _depends_on_statement_before(assertion) and not salience.takes_back(assertion.plain)
+        )
         keep = (
-            any(not slot.pattern.weak for slot in one.slots)
-            or one.sure
-            or salience.takes_back(one.plain)
-            or (one in salient if among_people else _is_durable(one))
+            any(not slot.pattern.weak for slot in assertion.slots)
+            or assertion.sure
+            or salience.takes_back(assertion.plain)
+            or (assertion in salient if among_people else _is_durable(assertion))
         )
         joins = bool(salient) if among_people else keep
-        if leans and joins and groups and len(groups[-1]) == 1 and one.position - groups[-1][0].position in {0, 1}:
-            groups[-1].append(one)
-        elif (keep and not leans) or one.introduces:
-            groups.append([one])
+        if (
+            leans
+            and joins
+            and groups
+            and len(groups[-1]) == 1
+            and assertion.position - groups[-1][0].position in {0, 1}
+        ):
+            groups[-1].append(assertion)
+        elif (keep and not leans) or assertion.introduces:
+            groups.append([assertion])
     return groups
 
 
 def _salient(assertions: list[_Assertion], context: _MessageContext) -> list[_Assertion]:
     """Return the statements of a message among people, if its total salience is high enough."""
-    stating = [one for one in assertions if one.slots or _states(one)]
+    stating = [assertion for assertion in assertions if assertion.slots or _states(assertion)]
     setting = salience.Setting(
-        context.message.content, context.position, context.answers, any(one.found for one in stating), context.novelty
+        context.message.content,
+        context.position,
+        context.answers,
+        any(assertion.date_mentions for assertion in stating),
+        context.novelty,
     )
-    if not stating or salience.message_weight([one.plain for one in stating], setting) < salience.THRESHOLD:
+    if not stating or salience.message_weight([assertion.plain for assertion in stating], setting) < salience.THRESHOLD:
         return []
-    return [one for one in stating if salience.is_worth_a_line(one.plain)]
+    return [assertion for assertion in stating if salience.is_worth_a_line(assertion.plain)]
 
 
-def _states(one: _Assertion) -> bool:
-    return bool(salience.FIRST_PERSON.search(one.plain)) and salience.is_statement(one.plain)
+def _states(assertion: _Assertion) -> bool:
+    return bool(salience.FIRST_PERSON.search(assertion.plain)) and salience.is_statement(assertion.plain)
 
 
 _NEAR = re.compile(
@@ -496,19 +524,19 @@ _NEAR = re.compile(
 """A location within a town that only the previous statement names."""
 
 
-def _depends_on_statement_before(one: _Assertion) -> bool:
+def _depends_on_statement_before(assertion: _Assertion) -> bool:
     """Return whether it cannot be understood without the statement before it; what "they" do on a day can."""
-    return bool(salience.ANAPHORIC.search(one.plain) or _NEAR.match(one.plain)) and not (
-        one.found and one.plain.startswith("They have ")
+    return bool(salience.ANAPHORIC.search(assertion.plain) or _NEAR.match(assertion.plain)) and not (
+        assertion.date_mentions and assertion.plain.startswith("They have ")
     )
 
 
-def _is_durable(one: _Assertion) -> bool:
+def _is_durable(assertion: _Assertion) -> bool:
     """Return whether a statement in English that fills no slot is worth keeping."""
-    if not salience.is_statement(one.plain, of_a_person=one.person is not None):
+    if not salience.is_statement(assertion.plain, of_a_person=assertion.person is not None):
         return False
-    least = max(quoting.LEAST_STATED, quoting.least_probability(one.quote, "en"))
-    return durability.probability(one.quote, "en", position=max(one.position - 1, 0)) >= least
+    least = max(quoting.LEAST_STATED, quoting.least_probability(assertion.quote, "en"))
+    return durability.probability(assertion.quote, "en", position=max(assertion.position - 1, 0)) >= least
 
 
 def _candidates(group: list[_Assertion]) -> list[Candidate]:
@@ -516,7 +544,7 @@ def _candidates(group: list[_Assertion]) -> list[Candidate]:
     first = group[0]
     base = _statement(group)
     # Who somebody is does not begin on the day of what else the sentence tells of them.
-    undated = _statement([replace(one, found=()) for one in group])
+    undated = _statement([replace(assertion, date_mentions=()) for assertion in group])
     plainly = [_slot_sentence(undated, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
     filled = [
         _slot_sentence(base, slots, first)
@@ -547,11 +575,11 @@ def _slot_sentence(base: Candidate, slots: list[Slot], assertion: _Assertion) ->
 
 
 def _content(group: list[_Assertion]) -> str:
-    return " ".join(_sentence(one) for one in group)
+    return " ".join(_sentence(assertion) for assertion in group)
 
 
-def _sentence(one: _Assertion) -> str:
-    text, context = dates.written_out(one.plain, list(one.found)), one.context
+def _sentence(assertion: _Assertion) -> str:
+    text, context = dates.written_out(assertion.plain, list(assertion.date_mentions)), assertion.context
     text = third_person.third_person(text, context.speaker, context.addressee)
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
@@ -564,13 +592,13 @@ def _quote(group: list[_Assertion]) -> str:
     return quote
 
 
-def _instruction(one: _Assertion) -> Candidate:
-    wish, speaker = one.plain.rstrip(".!。！"), one.context.speaker
+def _instruction(assertion: _Assertion) -> Candidate:
+    wish, speaker = assertion.plain.rstrip(".!。！"), assertion.context.speaker
     content = f"{speaker}'s standing instruction: {wish}."
-    topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
+    topic = next((name for name, pattern in orders.TOPICS if pattern.search(wish)), None)
     return Candidate(
-        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, candidates.evidence(one.context.message, one.quote),
-        one.context.message.occurred_at,
+        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker,
+        candidates.evidence(assertion.context.message, assertion.quote), assertion.context.message.occurred_at,
         importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
         value=wish if topic else None, corrects=bool(orders.LIFTS.search(wish)),
     )  # fmt: skip
@@ -581,7 +609,7 @@ def _statement(group: list[_Assertion]) -> Candidate:
     correction = patterns.TABLES.correction
     return candidates.without_slot(
         _content(group), first.plain, first.person or first.context.speaker, first.context.message,
-        [one for assertion in group for one in assertion.found], patterns.TABLES, quote=_quote(group),
+        [mention for assertion in group for mention in assertion.date_mentions], patterns.TABLES, quote=_quote(group),
         corrects=first.mends or bool(correction.search(first.plain) or correction.search(first.quote)),
     )  # fmt: skip
 

@@ -157,19 +157,19 @@ def _reply(messages: Sequence[Message], position: int) -> str:
 
 def _slip(slips: Slips, statements: Sequence[str], reply: str, message: str, least: float) -> _Slip | None:
     """Return the slip that a message corrects, if both values stand in the texts as they were written."""
-    words = by_words(message)
-    if not statements or words < WORDS_LIKELY:
+    word_score = by_words(message)
+    if not statements or word_score < WORDS_LIKELY:
         return None
     log_odds = slips.slips(statements, reply, message)
     at = int(log_odds.argmax())
-    if max(log_odds[at], SAYS_NO) + WORDS_COUNT * words < least:
+    if max(log_odds[at], SAYS_NO) + WORDS_COUNT * word_score < least:
         return None
     *values, probability = slips.values(statements[at], reply, message)
     wrong, right = map(_whole, (statements[at], message), _trimmed(*values))
     if not (wrong and right) or probability < POINTED or wrong.casefold() == right.casefold():
         return None
     slip = _Slip(at, wrong, right)
-    is_other = _is_denied(message, right) or (words < 0 and _is_parallel(statements[at], slip, message))
+    is_other = _is_denied(message, right) or (word_score < 0 and _is_parallel(statements[at], slip, message))
     return None if is_other else slip
 
 
@@ -255,10 +255,10 @@ def _corrected_within(message: Message, slips: Slips) -> Message:
         for mark, end in zip(marks, ends, strict=False)
     ]
     likely = [part for part in parts if part[0] and by_words(part[1]) >= WORDS_LIKELY]
-    for said, after, beyond in likely[:WITHIN]:
-        slip = _slip(slips, [said], "", after, CERTAINLY)
+    for before, after, beyond in likely[:WITHIN]:
+        slip = _slip(slips, [before], "", after, CERTAINLY)
         if slip is not None:
-            start, _, end = said.rpartition(slip.wrong)
+            start, _, end = before.rpartition(slip.wrong)
             rest = after[after.find(slip.right) + len(slip.right) :]
             return replace(message, content=f"{start}{slip.right}{end}{rest}{beyond}")
     return message

@@ -85,7 +85,7 @@ class SessionReader:
         whole = whole_windows(before, fresh, known_people)
         if not self.is_paid:
             return whole
-        return [one for group in whole for one in extraction_windows.cut(group.before, group.fresh, self.sizes)]
+        return [window for group in whole for window in extraction_windows.cut(group.before, group.fresh, self.sizes)]
 
 
 def whole_windows(
@@ -134,7 +134,7 @@ class WindowResults:
     retold: list[ExtractedUnit] = field(default_factory=list)
     failed: list[FailedWindow] = field(default_factory=list)
     postponed: list[PostponedWindow] = field(default_factory=list)
-    known: list[Window] = field(default_factory=list)
+    known_windows: list[Window] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     windows: int = 0
@@ -256,19 +256,19 @@ class _Told:
 
 
 def _decide(
-    consolidation: Consolidation, tenant_id: str, reader: SessionReader, told: _Told, *, link: bool
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, batch: _Told, *, link: bool
 ) -> tuple[WindowResults, ChangesByOwner]:
     """Read messages and decide what they change, by owner."""
-    windows = reader.windows(told.before, told.fresh, told.known_people)
+    windows = reader.windows(batch.before, batch.fresh, batch.known_people)
     read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
     if reader.beside:
-        read.join(_read_whole(reader.beside, whole_windows(told.before, told.fresh, told.known_people)))
-    assistant, changes = generated_ids(told.fresh), []
-    for owner, candidates in by_owner(told.fresh, message_tags.tagged(read.candidates, told.tags)):
+        read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh, batch.known_people)))
+    assistant, changes = generated_ids(batch.fresh), []
+    for owner, candidates in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
     if not reader.beside:
-        changes += _confirmations(consolidation, tenant_id, told.fresh, read.known, told.tags)
+        changes += _confirmations(consolidation, tenant_id, batch.fresh, read.known_windows, batch.tags)
     return read, _merge_by_owner(changes)
 
 
@@ -347,12 +347,12 @@ def by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> li
     """
     by_id = {m.id: m for m in messages}
     candidates = message_tags.labelled(candidates, messages)
-    found: defaultdict[Owner, list[Candidate]] = defaultdict(list)
+    grouped: defaultdict[Owner, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         message = by_id[candidate.evidence[0].message_id]
         times = [by_id[e.message_id].occurred_at for e in candidate.evidence if e.message_id in by_id]
-        found[Owner(message.user_id, message.group_id)].append(replace(candidate, said_at=max(times)))
-    return list(found.items())
+        grouped[Owner(message.user_id, message.group_id)].append(replace(candidate, said_at=max(times)))
+    return list(grouped.items())
 
 
 def generated_ids(messages: Sequence[Message]) -> frozenset[str]:
@@ -402,11 +402,13 @@ def _confirmations(
 
     Only confirmations: a statement worded differently from the model's would be stored twice.
     """
-    found = [one for window in known_windows for one in RULES.read(window, lambda _: None).candidates]
-    found = message_tags.tagged(found, tags)
+    rule_candidates = [
+        candidate for window in known_windows for candidate in RULES.read(window, lambda _: None).candidates
+    ]
+    rule_candidates = message_tags.tagged(rule_candidates, tags)
     silent = replace(consolidation, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
-    for owner, candidates in by_owner(messages, found):
+    for owner, candidates in by_owner(messages, rule_candidates):
         decided = pipeline.consolidate(silent, tenant_id, owner, candidates, assistant=generated_ids(messages))
         if confirms := [change for change in decided if isinstance(change, Confirm)]:
             confirmed.append((owner, confirms))
@@ -431,7 +433,7 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skippe
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
             read.skipped[why.value] += 1
-            read.known += [window] if why is Skipped.KNOWN else []
+            read.known_windows += [window] if why is Skipped.KNOWN else []
             continue
         if cause is None and not pace.has_time():
             cause = Later(OUT_OF_TIME)

@@ -104,9 +104,9 @@ def read(question: str, text: str) -> ShortAnswer | None:
 
 def _answer_words(text: str, end: int) -> str:
     """Return the words up to `end`, including the full stop."""
-    words = text[:end].rstrip(" ,，、")
-    stops = len(text[len(words) :]) - len(text[len(words) :].lstrip(".!。！"))
-    return text[: len(words) + stops].strip()
+    kept = text[:end].rstrip(" ,，、")
+    stops = len(text[len(kept) :]) - len(text[len(kept) :].lstrip(".!。！"))
+    return text[: len(kept) + stops].strip()
 
 
 def _complete(asks: _QuestionForm, match: re.Match[str], first: re.Match[str], *, chinese: bool) -> str | None:

@@ -13,10 +13,10 @@ from core.types import Candidate, Kind
 
 def by_attribute(slots: Iterable[Slot]) -> list[list[Slot]]:
     """Return slots grouped by attribute and subject, in order."""
-    found: dict[tuple[str, str | None, bool], list[Slot]] = {}
+    grouped: dict[tuple[str, str | None, bool], list[Slot]] = {}
     for slot in slots:
-        found.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
-    return list(found.values())
+        grouped.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)
+    return list(grouped.values())
 
 
 def fill_slot(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
@@ -43,5 +43,5 @@ def slot_sentence(subject: str, slots: Sequence[Slot], tables: Tables, between: 
         form = stated.get(f"not {attribute}") or stated["not"]
     value = between.join(slot.value for slot in slots)
     last = attribute.split(".")[-1]
-    what = patterns.as_said(tables.words.get(last, last.replace("_", " ")), sentence)
+    what = patterns.as_said(tables.labels.get(last, last.replace("_", " ")), sentence)
     return form.format(who=subject, value=value, a_value=third_person.with_article(value), what=what)

@@ -51,7 +51,7 @@ class RequestedStatement:
     """
 
     owner: Owner
-    words: str
+    text: str
     candidate: Candidate
     event_id: str
     fingerprint: str
@@ -66,7 +66,7 @@ class RequestedStatement:
         """The candidate with the request added to its evidence, so that the resulting change can be found."""
         if not self.rests_on_others:
             return self.candidate
-        request_evidence = Evidence("", self.event_id, self.event_id, self.words)
+        request_evidence = Evidence("", self.event_id, self.event_id, self.text)
         return replace(self.candidate, evidence=(*self.candidate.evidence, request_evidence))
 
 
@@ -202,7 +202,7 @@ def _announce(
     outcomes: Sequence[tuple[StatementOutcome, CandidateChange]],
 ) -> None:
     """Append the event of each request, which makes a repeat known. Conflict: it is in the log by now."""
-    announced = [_announcement(statement, *one) for statement, one in zip(statements, outcomes, strict=True)]
+    announced = [_announcement(statement, *outcome) for statement, outcome in zip(statements, outcomes, strict=True)]
     if log.announce(tx, tenant_id, announced) != len(announced):
         raise Conflict("A request with this Idempotency-Key was completed in the meantime.")
 
@@ -215,8 +215,8 @@ def _announcement(statement: RequestedStatement, outcome: StatementOutcome, chan
         payload["memory_id"] = str(outcome.memory_id)
     if outcome.memory_id is not None and change.candidate.trust is not Trust.QUARANTINED:
         payload |= _fields(statement, change)
-    if payload.get("content") != statement.words:
-        payload["characters"] = len(statement.words)
+    if payload.get("content") != statement.text:
+        payload["characters"] = len(statement.text)
     subject = f"memory:{outcome.memory_id}" if outcome.memory_id else None
     non_empty = {name: value for name, value in payload.items() if value not in (None, [], (), {})}
     extensions = {FINGERPRINT: statement.fingerprint}
@@ -225,8 +225,8 @@ def _announcement(statement: RequestedStatement, outcome: StatementOutcome, chan
 
 def _fields(statement: RequestedStatement, change: CandidateChange) -> Json:
     """Return a statement for the log: as requested or, if it held a secret, as it was judged; times as text."""
-    words = next(e.quote for e in change.candidate.evidence if e.event_id == statement.event_id)
-    fields = asdict(statement.candidate if words == statement.words else change.candidate) | {"content": words}
+    quote = next(e.quote for e in change.candidate.evidence if e.event_id == statement.event_id)
+    fields = asdict(statement.candidate if quote == statement.text else change.candidate) | {"content": quote}
     del fields["evidence"], fields["corrects"]
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields.items()}
 

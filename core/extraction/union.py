@@ -21,8 +21,8 @@ def unite(by_rules: Sequence[Candidate], by_model: Sequence[Candidate]) -> tuple
     Rules fill a slot only if the message leaves no doubt, so another value that the model gives to it by the same
     message is refused. A quotation that a statement of the model covers is left out: it would say the same twice.
     """
-    accepted = [one for one in by_model if not any(_contradicts(one, sure) for sure in by_rules)]
-    kept = [one for one in by_rules if not any(_covers(statement, one) for statement in accepted)]
+    accepted = [candidate for candidate in by_model if not any(_contradicts(candidate, sure) for sure in by_rules)]
+    kept = [candidate for candidate in by_rules if not any(_covers(statement, candidate) for statement in accepted)]
     return [*kept, *accepted], len(by_model) - len(accepted)
 
 
@@ -36,15 +36,15 @@ def _contradicts(stated: Candidate, sure: Candidate) -> bool:
     )
 
 
-def _covers(statement: Candidate, one: Candidate) -> bool:
+def _covers(statement: Candidate, candidate: Candidate) -> bool:
     """Return whether a statement says what another quotes of the same message."""
-    quoted = quotation.read(one.content)
+    quoted = quotation.read(candidate.content)
     return (
         quoted is not None
-        and _share_message(statement, one)
+        and _share_message(statement, candidate)
         and novelty.novelty_of(quoted.words, [(statement.content, 1.0)]) <= REPEATED
     )
 
 
-def _share_message(one: Candidate, other: Candidate) -> bool:
-    return not {e.message_id for e in one.evidence}.isdisjoint(e.message_id for e in other.evidence)
+def _share_message(candidate: Candidate, other: Candidate) -> bool:
+    return not {e.message_id for e in candidate.evidence}.isdisjoint(e.message_id for e in other.evidence)

@@ -41,10 +41,10 @@ def sift(
     """
     telling = [informativeness.messages_to_read(window, least_characters) for window in windows]
     doubted = [bool(messages) and least_novelty > 0 and not any(map(_is_minded, messages)) for messages in telling]
-    doubtful = [one for doubt, messages in zip(doubted, telling, strict=True) if doubt for one in messages]
+    doubtful = [message for doubt, messages in zip(doubted, telling, strict=True) if doubt for message in messages]
     new = _novelties(consolidation, tenant_id, doubtful)
     return [
-        _verdict([new.get(one.id, 1.0) for one in messages] if doubt else [1.0] * len(messages), least_novelty)
+        _verdict([new.get(message.id, 1.0) for message in messages] if doubt else [1.0] * len(messages), least_novelty)
         for doubt, messages in zip(doubted, telling, strict=True)
     ]
 
@@ -72,10 +72,10 @@ def _novelties(consolidation: Consolidation, tenant_id: str, messages: Sequence[
     for message in messages:
         owner = Owner(message.user_id, message.group_id)
         owned[owner, tuple(sorted(message.audience_labels))][message.id] = message
-    found: dict[str, float] = {}
+    novelties: dict[str, float] = {}
     for (owner, labels), own_messages in owned.items():
-        found |= _novelties_of(consolidation, tenant_id, owner, labels, own_messages)
-    return found
+        novelties |= _novelties_of(consolidation, tenant_id, owner, labels, own_messages)
+    return novelties
 
 
 @memo_scope()
@@ -92,6 +92,6 @@ def _novelties_of(
     with consolidation.db.tenant(tenant_id) as tx:
         near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, scope)
     return {
-        name: novelty.novelty_of(message.content, [(rows[one].content, cosine) for one, cosine in ones])
+        name: novelty.novelty_of(message.content, [(rows[memory_id].content, cosine) for memory_id, cosine in ones])
         for (name, message), ones in zip(messages.items(), near, strict=True)
     }

@@ -53,12 +53,12 @@ class Description:
 
 def descriptions(request: ForgetRequest) -> list[Description]:
     """Return the things that a request names, each by itself: "my PIN and the wifi password"."""
-    asked = " ".join(sentence.text for sentence in request.asking)
+    request_text = " ".join(sentence.text for sentence in request.asking)
     parts = [_acting(request) if names_something(request) else request.widened[0]]
     if (
         request.before
-        and not _TELLS.search(plain(asked))
-        and (_UPON_IT.search(plain(asked)) or not names_something(request))
+        and not _TELLS.search(plain(request_text))
+        and (_UPON_IT.search(plain(request_text)) or not names_something(request))
     ):
         parts.append(request.before)
     texts = [unframed(text) for part in parts for text in _AND.split(part)]
@@ -73,11 +73,11 @@ def names_something(request: ForgetRequest) -> bool:
 def _acting(request: ForgetRequest) -> str:
     """Return the clauses that ask, and those that go on naming; not the reasons before and behind."""
     pieces = [clause.text for sentence in request.asking for clause in clauses(sentence.text)]
-    asked: list[str] = []
+    acting: list[str] = []
     for piece in pieces:
-        if ACT.search(plain(piece)) or (asked and _GOES_ON.match(plain(piece))):
-            asked += [] if extent.is_kept(piece) else [piece]
-    return " ".join(asked)
+        if ACT.search(plain(piece)) or (acting and _GOES_ON.match(plain(piece))):
+            acting += [] if extent.is_kept(piece) else [piece]
+    return " ".join(acting)
 
 
 def unframed(text: str) -> str:
@@ -112,14 +112,14 @@ def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk)
     What it says stays is none of them, nor are other requests. A memory whose message is among the turns is none
     either: it says the same in other words, and is erased with the message.
     """
-    kinds = frozenset(kind for one in named for kind in one.kinds)
-    words = frozenset(word for one in named for word in one.words)
-    told = frozenset(turn.key for turn in talk.turns if turn.role == PERSON)
+    kinds = frozenset(kind for description in named for kind in description.kinds)
+    terms = frozenset(term for description in named for term in description.words)
+    message_keys = frozenset(turn.key for turn in talk.turns if turn.role == PERSON)
     free = [
-        (passage, bool(words & frozenset(naming_terms(passage.span.text)) or kinds & subjects.stated(passage.plain)))
+        (passage, bool(terms & frozenset(naming_terms(passage.span.text)) or kinds & subjects.stated(passage.plain)))
         for passage in talk.passages
         if passage.turn.role in {PERSON, MEMORY}
-        and not passage.turn.cites & told
+        and not passage.turn.cites & message_keys
         and ERASED not in passage.span.text
         and content_terms(passage.span.text)
     ]
@@ -134,8 +134,8 @@ def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk)
 
 def shared_words(description: Description, passage: Passage) -> float:
     """Return the share of a description's words that a statement has."""
-    words = frozenset(naming_terms(passage.span.text))
-    return len(description.words & words) / len(description.words)
+    terms = frozenset(naming_terms(passage.span.text))
+    return len(description.words & terms) / len(description.words)
 
 
 def speaks_of_old(description: Description) -> bool:
@@ -149,14 +149,14 @@ def age_score(description: Description, passage: Passage) -> float:
     return float(bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
 
 
-def lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
+def lacks_modifiers(description: Description, terms: frozenset[str]) -> bool:
     """Return whether a code or number is described by words that a statement lacks: "the PIN of my bank card"."""
     kinds = description.kinds & _CODES
     naming = "".join(
         match.group() for kind in kinds for match in subjects.KINDS[kind].named.finditer(description.plain)
     )
-    modifiers = {word for word in description.words if word not in naming}
-    return bool(kinds and modifiers) and len(modifiers & words) < HALF * len(modifiers)
+    modifiers = {term for term in description.words if term not in naming}
+    return bool(kinds and modifiers) and len(modifiers & terms) < HALF * len(modifiers)
 
 
 def lacks_code(description: Description, passage: Passage) -> bool:
@@ -170,9 +170,13 @@ def values(named: Sequence[Description], passages: Sequence[Passage], names: Col
 
     `names`: of the person whose statements they are; a user id such as `u-4711` is no code.
     """
-    found: dict[str, str] = {}
+    by_plain: dict[str, str] = {}
     for passage in (passage for passage in passages if MASKED not in passage.span.text):
-        kinds = frozenset(kind for one in named for kind in one.kinds) & subjects.stated(passage.plain) & _CODES
+        kinds = (
+            frozenset(kind for description in named for kind in description.kinds)
+            & subjects.stated(passage.plain)
+            & _CODES
+        )
         spans = [
             (start, end)
             for start, end in subjects.values(kinds, passage.plain)
@@ -180,22 +184,23 @@ def values(named: Sequence[Description], passages: Sequence[Passage], names: Col
         ]
         if not spans:
             return []
-        found |= {passage.plain[a:b].strip(): passage.span.text[a:b].strip() for a, b in spans}
-    return [value for key, value in found.items() if not any(key != other and key in other for other in found)]
+        by_plain |= {passage.plain[a:b].strip(): passage.span.text[a:b].strip() for a, b in spans}
+    return [value for key, value in by_plain.items() if not any(key != other and key in other for other in by_plain)]
 
 
 def is_of_person(request: ForgetRequest) -> bool:
     """Return whether a request names persons and nothing of them: "everything on Damian"."""
     named = descriptions(request)
     return request.about_self or all(
-        one.words <= one.roles | frozenset(naming_terms(" ".join(people.names(one.text)))) for one in named
+        description.words <= description.roles | frozenset(naming_terms(" ".join(people.names(description.text))))
+        for description in named
     )
 
 
 def _people(request: ForgetRequest, talk: Talk) -> frozenset[str]:
     """Return the names of whom the request is about: named in it, or in the sentences before a pronoun."""
-    asked = " ".join(sentence.text for sentence in request.asking)
-    for text in (asked, *request.widened[1:]):
+    request_text = " ".join(sentence.text for sentence in request.asking)
+    for text in (request_text, *request.widened[1:]):
         chinese = [m.group("who") for m in _WHO_ZH.finditer(plain(text))]
         named = [name for phrase in chinese for name in _spoken_of(phrase, talk)]
         named += [m.group() for m in _NAME.finditer(text) if talk.holding(m.group())]
@@ -207,10 +212,10 @@ def _people(request: ForgetRequest, talk: Talk) -> frozenset[str]:
 
 def _spoken_of(phrase: str, talk: Talk) -> list[str]:
     """Return the longest part of a phrase that names somebody: it was said before."""
-    said = "\n".join(turn.plain for turn in talk.turns)
+    talk_text = "\n".join(turn.plain for turn in talk.turns)
     for length in range(len(phrase), 1, -1):
         for at in range(len(phrase) - length + 1):
-            if phrase[at : at + length] in said:
+            if phrase[at : at + length] in talk_text:
                 return [phrase[at : at + length]]
     return []
 
@@ -223,14 +228,14 @@ def named_speakers(text: str, talk: Talk) -> frozenset[str]:
 
 def is_kept(passage: Passage, request: ForgetRequest) -> bool:
     """Return whether a statement holds a value, a name, or mostly words of what the request says stays."""
-    words, asked = _naming(passage.span.text), frozenset[str]()
+    terms, request_terms = _naming(passage.span.text), frozenset[str]()
     for text in request.widened[:1]:
-        asked |= _naming(text)
+        request_terms |= _naming(text)
     for clause in request.kept:
         kept = [m.group() for m in long_tokens(clause)] + _proper(clause)
         if any(find_all(passage.span.text, value) for value in kept if value not in _released(clause)):
             return True
-        if _STAYS.search(plain(clause)) and (_naming(clause) - asked) & words:
+        if _STAYS.search(plain(clause)) and (_naming(clause) - request_terms) & terms:
             return True
     return False
 

@@ -42,7 +42,7 @@ class Request:
 
     scene: Scene
     request: ForgetRequest | None
-    found: Found = NOTHING
+    extent: Found = NOTHING
     may_ask: MayAsk = MayAsk.CONCERNED
     asking: Sequence[int] = ()
 
@@ -76,7 +76,7 @@ class Forgotten:
             "receipt_id": self.receipt_id,
             "sessions": list(self.sessions),
             "more": self.more,
-            "documents": [str(one) for one in self.documents],
+            "documents": [str(document_id) for document_id in self.documents],
             "reread": self.reread,
             **(
                 {"forgetting_id": str(self.window.id), "final_at": self.window.final_at.isoformat()}
@@ -86,22 +86,22 @@ class Forgotten:
         }
 
 
-def forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
-    scene, request, found = asked.scene, asked.request, asked.found
+def forget_found(tx: Tx, tenant_id: str, request: Request, author: Author) -> Forgotten:
+    scene, forget_request, extent = request.scene, request.request, request.extent
     by_key = {turn.key: turn for turn in scene.turns}
-    spots = {key: list(places) for key, places in found.places.items() if isinstance(key, tuple)}
-    pieces = _pieces(found, by_key)
-    ids = {key for key in found.places if not isinstance(key, tuple)} | _resting(tx, asked, by_key)
+    spots = {key: list(places) for key, places in extent.places.items() if isinstance(key, tuple)}
+    pieces = _pieces(extent, by_key)
+    ids = {key for key in extent.places if not isinstance(key, tuple)} | _resting(tx, request, by_key)
     if not spots and not ids:
         return Forgotten()
-    if request is not None:
-        own = matching.blank_request(request, found, scene.turns)
+    if forget_request is not None:
+        own = matching.blank_request(forget_request, extent, scene.turns)
         spots[scene.asking.key] = [*spots.get(scene.asking.key, ()), *own]
         by_key[scene.asking.key] = scene.asking
-    repeated = _repeated(pieces, found)
+    repeated = _repeated(pieces, extent)
     erased, tombs, counts = _erase_memories(tx, tenant_id, sorted(ids), repeated, author)
     for _ in range(ROUNDS):  # What erasing leaves of a memory may still repeat a passage in other words.
-        again = turns.repeating(tx, sorted({one for one, _ in spots}), scene.asking.user_id, repeated)
+        again = turns.repeating(tx, sorted({session_id for session_id, _ in spots}), scene.asking.user_id, repeated)
         if not again:
             break
         more, laid, rows = _erase_memories(tx, tenant_id, again, repeated, author)
@@ -110,11 +110,11 @@ def forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forg
     counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
     contents = {key: by_key[key].text for key in spots}
     changed, sessions = passages.erase(tx, tenant_id, spots, contents, pieces, sorted(owners))
-    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
-    messages = len([one for one in spots.values() if one])
+    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*extent.values, *map(loose, extent.values)}))
+    messages = len([ranges for ranges in spots.values() if ranges])
     done = Forgotten(counts + changed, messages, erased, tombs, sessions)
     done.documents = turns.documents(tx, scene.asking.user_id, repeated)
-    done.reread = _reread(tx, scene) if request is not None and request.kept else None
+    done.reread = _reread(tx, scene) if forget_request is not None and forget_request.kept else None
     return done
 
 
@@ -126,70 +126,72 @@ def _reread(tx: Tx, scene: Scene) -> Mapping[str, Any] | None:
     return {"session_id": scene.message.session_id, "group_id": scene.group_id, "from": position, "to": position}
 
 
-def forget_all(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
+def forget_all(tx: Tx, tenant_id: str, request: Request, author: Author) -> Forgotten:
     """Erase a page of everything that a person said, of what the assistant repeated of it, and of their memories."""
-    scene, found = asked.scene, asked.found
+    scene, extent = request.scene, request.extent
     user_id = scene.asking.user_id
-    said, ids = turns.everything(tx, user_id, scene.message.session_id, scene.message.id)
-    by_key = {turn.key: turn for turn in said}
-    spots = {turn.key: [(0, len(turn.text))] for turn in said}
-    replies = {turn.key: turn for turn in scene.turns if turn.role == ASSISTANT and turn.key in found.places}
+    own_turns, ids = turns.everything(tx, user_id, scene.message.session_id, scene.message.id)
+    by_key = {turn.key: turn for turn in own_turns}
+    spots = {turn.key: [(0, len(turn.text))] for turn in own_turns}
+    replies = {turn.key: turn for turn in scene.turns if turn.role == ASSISTANT and turn.key in extent.places}
     by_key |= replies
-    spots |= {key: list(found.places[key]) for key in replies if key not in spots}
+    spots |= {key: list(extent.places[key]) for key in replies if key not in spots}
     tombs = tombstones.lay_user(tx, tenant_id, user_id)
     counts: Counter[str] = Counter()
-    extent = lineage.of(tx, ids) if ids else None
+    derived = lineage.of(tx, ids) if ids else None
     owned: dict[str, list[UUID]] = {}
-    for memory_id, row in sorted(memories.of_ids(tx, extent.ids if extent else []).items()):
+    for memory_id, row in sorted(memories.of_ids(tx, derived.ids if derived else []).items()):
         owned.setdefault(row.user_id, []).append(memory_id)
     runner.lock_owners(tx, tenant_id, {user_id, *owned})
     for owner, owned_ids in owned.items():
         counts += memory.delete_memories(tx, tenant_id, owner, owned_ids)
         memory.publish_erased(tx, tenant_id, owned_ids[0], Erased(owner, owned_ids), author)
     contents = {key: turn.text for key, turn in by_key.items()}
-    pieces = [turn.text for turn in said]
+    pieces = [turn.text for turn in own_turns]
     changed, sessions = passages.erase(tx, tenant_id, spots, contents, pieces, [user_id])
-    more = len(said) >= turns.PAGE or len(ids) >= turns.PAGE
-    return Forgotten(counts + changed, len(said), len(ids), tombs, sessions, more=more)
+    more = len(own_turns) >= turns.PAGE or len(ids) >= turns.PAGE
+    return Forgotten(counts + changed, len(own_turns), len(ids), tombs, sessions, more=more)
 
 
-def _pieces(found: Found, by_key: Mapping[Any, Turn]) -> list[str]:
+def _pieces(extent: Found, by_key: Mapping[Any, Turn]) -> list[str]:
     """Return the erased passages as they stand in the messages."""
     pieces = {
-        by_key[key].text[start:end] for key, places in found.places.items() if key in by_key for start, end in places
+        by_key[key].text[start:end] for key, places in extent.places.items() if key in by_key for start, end in places
     }
-    return sorted(pieces | set(found.values), key=len, reverse=True)
+    return sorted(pieces | set(extent.values), key=len, reverse=True)
 
 
-def _repeated(pieces: Sequence[str], found: Found) -> list[str]:
+def _repeated(pieces: Sequence[str], extent: Found) -> list[str]:
     """Return by which texts a memory is known to repeat what is erased: its values, or clauses that say something."""
-    told = [clause.text.strip(" .,;:!?。，；：！？、") for piece in pieces for clause in clauses(piece)]
-    return [*found.values, *(one for one in told if len(set(content_terms(one))) >= LEAST_WORDS)]
+    texts = [clause.text.strip(" .,;:!?。，；：！？、") for piece in pieces for clause in clauses(piece)]
+    return [*extent.values, *(text for text in texts if len(set(content_terms(text))) >= LEAST_WORDS)]
 
 
-def _resting(tx: Tx, asked: Request, by_key: Mapping[Any, Turn]) -> set[UUID]:
+def _resting(tx: Tx, request: Request, by_key: Mapping[Any, Turn]) -> set[UUID]:
     """Return the memories of anyone that rest on the erased passages, or on the request."""
-    scene, request, found = asked.scene, asked.request, asked.found
-    places = [key for key in found.places if isinstance(key, tuple)]
+    scene, forget_request, extent = request.scene, request.request, request.extent
+    places = [key for key in extent.places if isinstance(key, tuple)]
     ids = set()
     for row in turns.citing(tx, [*places, scene.asking.key]):
-        if request is not None and (row.session_id, row.message_id) == scene.asking.key:
-            rests = _is_about(row.content, request.widened[0], " ".join(request.kept))
+        if forget_request is not None and (row.session_id, row.message_id) == scene.asking.key:
+            rests = _is_about(row.content, forget_request.widened[0], " ".join(forget_request.kept))
         else:
-            rests = _rests_on(row.content, by_key[row.session_id, row.message_id], found)
+            rests = _rests_on(row.content, by_key[row.session_id, row.message_id], extent)
         if rests:
             ids.add(row.id)
     return ids
 
 
-def _rests_on(content: str, turn: Turn, found: Found) -> bool:
+def _rests_on(content: str, turn: Turn, extent: Found) -> bool:
     """Return whether a memory that cites a message says what is erased there; a secret in it may have been masked."""
-    if any(plain(value) in plain(content) for value in found.values):
+    if any(plain(value) in plain(content) for value in extent.values):
         return True
-    if found.values and MASKED not in content:
+    if extent.values and MASKED not in content:
         return False
-    spots = found.places[turn.key]
-    pieces = [(one.start, one.end) for one in turn.pieces if any(a < one.end and one.start < b for a, b in spots)]
+    spots = extent.places[turn.key]
+    pieces = [
+        (piece.start, piece.end) for piece in turn.pieces if any(a < piece.end and piece.start < b for a, b in spots)
+    ]
     rest: list[str] = []
     at = 0
     for start, end in pieces:
@@ -200,8 +202,8 @@ def _rests_on(content: str, turn: Turn, found: Found) -> bool:
 
 def _is_about(content: str, gone: str, rest: str) -> bool:
     """Return whether a memory shares at least as many words with what is erased as with what remains, and some."""
-    words = set(naming_terms(content))
-    return len(words & set(naming_terms(gone))) >= max(1, len(words & set(naming_terms(rest))))
+    terms = set(naming_terms(content))
+    return len(terms & set(naming_terms(gone))) >= max(1, len(terms & set(naming_terms(rest))))
 
 
 def _erase_memories(
@@ -220,7 +222,7 @@ def _erase_memories(
         done = memory.erase(tx, tenant_id, memory_id, author)
         erased, tombs, counts = erased + len(done.memory_ids), tombs + done.tombstones, counts + done.counts
         if rest:
-            kept = [replace(one, quote="") for one in cited]
+            kept = [replace(evidence, quote="") for evidence in cited]
             whole = replace(memories.candidate_of(row, kept), content=rest, attribute=None, value=None, structured={})
             counts["rewritten"] += _keep(tx, tenant_id, Owner(row.user_id, row.group_id), whole, author)
     return erased, tombs, counts
@@ -239,9 +241,11 @@ def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> in
 
 def _rest(content: str, repeated: Sequence[str]) -> str:
     """Return the statements of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
-    told = statements(content)
-    left = [one.text for one in told if not any(plain(text_) in plain(one.text) for text_ in repeated)]
-    return " ".join(left) if 0 < len(left) < len(told) and not _QUOTE_MARKS.intersection(content) else ""
+    stated = statements(content)
+    left = [
+        statement.text for statement in stated if not any(plain(text_) in plain(statement.text) for text_ in repeated)
+    ]
+    return " ".join(left) if 0 < len(left) < len(stated) and not _QUOTE_MARKS.intersection(content) else ""
 
 
 def _erase_episodes(tx: Tx, tenant_id: str, session_ids: set[str], author: Author) -> Counter[str]:

@@ -29,23 +29,23 @@ class ForgetScope(StrEnum):
 
 def scope_of(request: str) -> ForgetScope:
     """Return the extent of a request in `text.plain` form."""
-    asked = _SOURCE.sub(" ", request)
-    if _EVERYTHING.search(asked) and not _SOMEONE_ELSE.search(asked):
+    text = _SOURCE.sub(" ", request)
+    if _EVERYTHING.search(text) and not _SOMEONE_ELSE.search(text):
         return ForgetScope.EVERYTHING
-    if _ALL_ABOUT.search(asked):
+    if _ALL_ABOUT.search(text):
         return ForgetScope.ALL_ABOUT
-    if _LAST.search(asked):
+    if _LAST.search(text):
         return ForgetScope.LAST
     return ForgetScope.FACT
 
 
 def is_kept(clause: str) -> bool:
     """Return whether a clause of a request says what stays, or names the value that replaces another."""
-    said = plain(clause)
-    if _NO_LONGER.search(said):
+    text = plain(clause)
+    if _NO_LONGER.search(text):
         return False
-    asks = COMMAND.search(said) or DECLARED.search(said) or _NOT_KEPT.search(said)
-    return _KEEPS.search(said) is not None and not (asks and not _STAYS.search(said))
+    asks = COMMAND.search(text) or DECLARED.search(text) or _NOT_KEPT.search(text)
+    return _KEEPS.search(text) is not None and not (asks and not _STAYS.search(text))
 
 
 _SOURCE: Final = lazy_regex(rf"\b(?:from|out of|off|in|among) {PLACE}")

@@ -48,18 +48,18 @@ def find(
     if not matching.may_request(scene.asking, asking, may_ask):
         return Request(scene, None)
     request = _read(turns.read(tx, session_id, message_id, also=also), asking, may_ask)
-    if request.found.values:
-        scene = turns.read(tx, session_id, message_id, also=also, values=request.found.values)
+    if request.extent.values:
+        scene = turns.read(tx, session_id, message_id, also=also, values=request.extent.values)
         request = _read(scene, asking, may_ask)
     return request
 
 
 def as_guess(request: Request) -> Request:
     """Return a request that was recognised without certainty: what it means waits for approval."""
-    found = request.found
-    if found.is_empty or found.scope not in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}:
+    extent = request.extent
+    if extent.is_empty or extent.scope not in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}:
         return request
-    return replace(request, found=replace(found, scope=ForgetScope.SIMILAR))
+    return replace(request, extent=replace(extent, scope=ForgetScope.SIMILAR))
 
 
 def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> Request:
@@ -68,34 +68,34 @@ def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> R
     return Request(scene, suggested.request_of(scene.asking), may_ask=may_ask)
 
 
-def documents(tx: Tx, asked: Request) -> list[UUID]:
+def documents(tx: Tx, request: Request) -> list[UUID]:
     """Return documents of the asker that hold a value that the request names, for a request that finds nothing else."""
-    if asked.request is None or not asked.found.is_empty:
+    if request.request is None or not request.extent.is_empty:
         return []
-    return turns.documents(tx, asked.scene.asking.user_id, literals.unheard(asked.request))
+    return turns.documents(tx, request.scene.asking.user_id, literals.unheard(request.request))
 
 
-def request_payload(asked: Request, mode: Mode) -> dict[str, Any]:
+def request_payload(request: Request, mode: Mode) -> dict[str, Any]:
     """Return the payload of `memory.forget_requested`: whose request, how much it covers, and ids, but no words."""
-    scene, found = asked.scene, asked.found
-    places = [key for key in found.places if isinstance(key, tuple)]
-    ids = [key for key in found.places if not isinstance(key, tuple)]
+    scene, extent = request.scene, request.extent
+    places = [key for key in extent.places if isinstance(key, tuple)]
+    ids = [key for key in extent.places if not isinstance(key, tuple)]
     return {
         "user_id": scene.asking.user_id,
         "group_id": scene.group_id,
         "session_id": scene.message.session_id,
         "message_id": scene.message.id,
-        "scope": found.scope.value,
-        "may_ask": asked.may_ask.value,
+        "scope": extent.scope.value,
+        "may_ask": request.may_ask.value,
         "mode": mode.value,
         "messages": len(places),
         "memories": len(ids),
-        "refused": found.refused,
-        "asking": list(asked.asking),
-        "spots": _spots(found),
-        "values": bool(found.described and found.values),
-        "message_ids": [list(place) for place in places[:NAMED_PLACES]],
-        "memory_ids": [str(one) for one in ids[:NAMED_PLACES]],
+        "refused": extent.refused,
+        "asking": list(request.asking),
+        "spots": _spots(extent),
+        "values": bool(extent.described and extent.values),
+        "message_ids": [list(key) for key in places[:NAMED_PLACES]],
+        "memory_ids": [str(memory_id) for memory_id in ids[:NAMED_PLACES]],
     }
 
 
@@ -122,11 +122,11 @@ def carry_out(
     named = [(str(session_id), str(message_id)) for session_id, message_id in payload.get("message_ids") or ()]
     try:
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
-        asked = find(tx, payload["session_id"], payload["message_id"], _asking(tx, payload), named, may_ask)
+        request = find(tx, payload["session_id"], payload["message_id"], _asking(tx, payload), named, may_ask)
         if payload.get("scope") == ForgetScope.SUGGESTED:
-            asked = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
+            request = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
         if payload.get("spots"):
-            asked = replace(asked, found=_at(payload, asked.scene))
+            request = replace(request, extent=_at(payload, request.scene))
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
@@ -135,9 +135,9 @@ def carry_out(
         forgetting_id = keep.forgetting_id or undo_window.begin(tx, tenant_id, payload, event_id, keep.seconds)
         if not undo_window.go_on(tx, forgetting_id):
             return Forgotten()
-    everything = asked.found.scope is ForgetScope.EVERYTHING
+    everything = request.extent.scope is ForgetScope.EVERYTHING
     erase = erasing.forget_all if everything else erasing.forget_found
-    done = erase(tx, tenant_id, asked, author)
+    done = erase(tx, tenant_id, request, author)
     if forgetting_id is not None:
         done.window = undo_window.extend(tx, forgetting_id, done.messages, done.memories)
     if done.messages or done.memories:
@@ -161,12 +161,12 @@ def _tell(
         final_at=done.window.final_at if done.window else None,
     )
     done.receipt_id = receipt.body["id"]
-    told = {name: payload.get(name) for name in ("user_id", "group_id", "session_id", "message_id", "scope")}
-    told |= {"messages": done.messages, "memories": done.memories, "receipt_id": done.receipt_id}
-    told["documents"] = [str(one) for one in done.documents]
+    announced = {name: payload.get(name) for name in ("user_id", "group_id", "session_id", "message_id", "scope")}
+    announced |= {"messages": done.messages, "memories": done.memories, "receipt_id": done.receipt_id}
+    announced["documents"] = [str(document_id) for document_id in done.documents]
     if done.window is not None:
-        told |= {"forgetting_id": str(done.window.id), "final_at": done.window.final_at.isoformat()}
-    emission = Emission(FORGOTTEN, told, subject=f"session:{payload['session_id']}")
+        announced |= {"forgetting_id": str(done.window.id), "final_at": done.window.final_at.isoformat()}
+    emission = Emission(FORGOTTEN, announced, subject=f"session:{payload['session_id']}")
     publishing.publish(tx, tenant_id, author, [emission])
 
 
@@ -174,9 +174,9 @@ def close_due(tx: Tx, tenant_id: str, sign: Signer, forgetting_id: UUID, event_i
     """Erase for good what this request kept, and others that are due; say so in their receipts."""
     events = undo_window.close_due(tx, forgetting_id)
     settled = [
-        one
+        receipt
         for event in sorted({event_id, *events})
-        for one in receipts.settle(tx, tenant_id, sign, scope="request", subject=event, state="final")
+        for receipt in receipts.settle(tx, tenant_id, sign, scope="request", subject=event, state="final")
     ]
     return {"forgetting": "final", "requests": len(events), "receipts": settled}
 
@@ -185,24 +185,24 @@ def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:
     """Return the values in a message that were erased from this talk before: "I have deleted 6714"."""
     if not asking.mentions_erasure(scene.asking.text):
         return []
-    said = {loose(one): one for one in literals.candidates(scene.asking.text)}
-    return [said[one] for one in tombstones.erased_values(tx, tenant_id, scene.owner, list(said))]
+    by_form = {loose(value): value for value in literals.candidates(scene.asking.text)}
+    return [by_form[form] for form in tombstones.erased_values(tx, tenant_id, scene.owner, list(by_form))]
 
 
 def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) -> Forgotten:
     """Erase values that a message repeats, from this message alone."""
     spots = matching.places_of(scene.asking.text, values)
-    key, said = scene.asking.key, scene.asking.text
-    counts, sessions = passages.erase(tx, tenant_id, {key: spots}, {key: said}, values, [])
+    key, text = scene.asking.key, scene.asking.text
+    counts, sessions = passages.erase(tx, tenant_id, {key: spots}, {key: text}, values, [])
     return Forgotten(counts, messages=1, sessions=sessions)
 
 
-def _spots(found: Found) -> list[list[Any]]:
+def _spots(extent: Found) -> list[list[Any]]:
     """Return the places of what was found by meaning; what was named by words is looked for again when it is erased."""
-    if not found.described:
+    if not extent.described:
         return []
-    keys = {key: list(key) if isinstance(key, tuple) else [None, str(key)] for key in found.places}
-    return [[*keys[key], start, end] for key, spots in found.places.items() for start, end in spots]
+    keys = {key: list(key) if isinstance(key, tuple) else [None, str(key)] for key in extent.places}
+    return [[*keys[key], start, end] for key, spots in extent.places.items() for start, end in spots]
 
 
 def _at(payload: Mapping[str, Any], scene: Scene) -> Found:

@@ -41,61 +41,61 @@ def named(request: ForgetRequest, talk: Talk, *, strict: bool = False) -> list[s
     `strict`: no runs of words that were said before either, but quoted ones, values with digits or a word for them.
     """
     strict = strict or request.agrees
-    said = [found for piece in request.asking for found in _split(piece.text)]
+    parts = [part for piece in request.asking for part in _split(piece.text)]
     before = _split(request.before) if request.before else []
-    kept = {plain(one) for marked, region in said if region is None for one in marked}
+    kept = {plain(phrase) for marked, region in parts if region is None for phrase in marked}
     kept |= {plain(token.group()) for clause in request.kept for token in TOKEN.finditer(clause)}
-    for pieces in (said, before):  # "The phrase 'magnolia chalk' is old. Delete it."
+    for pieces in (parts, before):  # "The phrase 'magnolia chalk' is old. Delete it."
         regions = [region for _, region in pieces if region is not None]
-        found = [one for marked, region in pieces if region is not None for one in marked]
-        found += [value for region in regions for value in _in_region(region, talk, strict=strict)]
-        found = [one for one in found if plain(one) not in kept and ERASED not in one and talk.holding(one)]
-        if found:
-            return _longest(found)
-    if strict or subjects.named(plain(" ".join(region for _, region in said if region is not None))):
+        values = [phrase for marked, region in pieces if region is not None for phrase in marked]
+        values += [value for region in regions for value in _in_region(region, talk, strict=strict)]
+        values = [value for value in values if plain(value) not in kept and ERASED not in value and talk.holding(value)]
+        if values:
+            return _longest(values)
+    if strict or subjects.named(plain(" ".join(region for _, region in parts if region is not None))):
         return []
-    phrases = [one for _, region in said if region is not None for one in _phrases(region, talk)]
-    return _longest(one for one in phrases if len(_CAPITAL.findall(one)) > 1 and talk.holding(one))
+    phrases = [phrase for _, region in parts if region is not None for phrase in _phrases(region, talk)]
+    return _longest(phrase for phrase in phrases if len(_CAPITAL.findall(phrase)) > 1 and talk.holding(phrase))
 
 
 def unheard(request: ForgetRequest) -> list[str]:
     """Return the codes, amounts and quoted phrases that a request names, whether or not they were said before."""
-    pieces = [found for piece in request.asking for found in _split(piece.text)]
+    pieces = [part for piece in request.asking for part in _split(piece.text)]
     regions = [region for _, region in pieces if region is not None]
-    found = [one for marked, region in pieces if region is not None for one in marked]
-    found += [m.group() for region in regions for m in _MEASURED.finditer(region)]
-    found += [m.group().rstrip(".:-/") for region in regions for m in long_tokens(region)]
-    return _longest(found)
+    values = [phrase for marked, region in pieces if region is not None for phrase in marked]
+    values += [m.group() for region in regions for m in _MEASURED.finditer(region)]
+    values += [m.group().rstrip(".:-/") for region in regions for m in long_tokens(region)]
+    return _longest(values)
 
 
 def _split(sentence: str) -> list[tuple[list[str], str | None]]:
     """Return the quoted phrases of each clause, and the clause without them; None if it says what stays."""
-    found: list[tuple[list[str], str | None]] = []
+    parts: list[tuple[list[str], str | None]] = []
     for clause in clauses(QUOTED.sub(lambda marked: "\x00" * len(marked.group()), sentence)):
-        said = sentence[clause.start : clause.end]
-        marked = [m.group("said") or m.group("single") for m in QUOTED.finditer(said)]
-        bare = QUOTED.sub(" ; ", said)
-        found.append((marked, None if extent.is_kept(bare) else bare))
-    return found
+        text = sentence[clause.start : clause.end]
+        marked = [m.group("said") or m.group("single") for m in QUOTED.finditer(text)]
+        bare = QUOTED.sub(" ; ", text)
+        parts.append((marked, None if extent.is_kept(bare) else bare))
+    return parts
 
 
-def candidates(said: str) -> list[str]:
+def candidates(text: str) -> list[str]:
     """Return the pieces of a text that may repeat an erased value: quoted phrases, and runs of words."""
-    read = said[:READ]
-    found = [m.group("said") or m.group("single") for m in QUOTED.finditer(read)]
-    words = [(m.start(), m.end()) for m in re.finditer(r"\S+", read)]
+    read = text[:READ]
+    pieces = [m.group("said") or m.group("single") for m in QUOTED.finditer(read)]
+    spans = [(m.start(), m.end()) for m in re.finditer(r"\S+", read)]
     for length in range(1, LONGEST + 1):
-        found += [_bare(read, words[at][0], words[at + length - 1][1]) for at in range(len(words) - length + 1)]
-        if len(found) > CANDIDATES:
+        pieces += [_bare(read, spans[at][0], spans[at + length - 1][1]) for at in range(len(spans) - length + 1)]
+        if len(pieces) > CANDIDATES:
             break
-    return list(dict.fromkeys(one for one in found if one))[:CANDIDATES]
+    return list(dict.fromkeys(piece for piece in pieces if piece))[:CANDIDATES]
 
 
-def _longest(found: Iterable[str]) -> list[str]:
+def _longest(values: Iterable[str]) -> list[str]:
     longest: list[str] = []
-    for one in sorted(dict.fromkeys(found), key=len, reverse=True):
-        if not any(plain(one) in plain(other) for other in longest):
-            longest.append(one)
+    for value in sorted(dict.fromkeys(values), key=len, reverse=True):
+        if not any(plain(value) in plain(other) for other in longest):
+            longest.append(value)
     return longest
 
 
@@ -103,17 +103,19 @@ def _in_region(region: str, talk: Talk, *, strict: bool) -> list[str]:
     """Return the values of a clause: amounts and times, codes, what follows the word for a value, long phrases."""
     measured = list(_MEASURED.finditer(region))
     tokens = [
-        m for m in long_tokens(region) if not any(one.start() < m.end() and m.start() < one.end() for one in measured)
+        m
+        for m in long_tokens(region)
+        if not any(amount.start() < m.end() and m.start() < amount.end() for amount in measured)
     ]
-    found = [m.group() for m in measured] + [_numbered(region, m, talk) for m in tokens]
-    found += _behind_slots(region, talk)
+    values = [m.group() for m in measured] + [_numbered(region, m, talk) for m in tokens]
+    values += _behind_slots(region, talk)
     if not talk.alone:
         whole = _bare_objects(region, talk)
-        found += [one for one in whole if not any(loose(value) in loose(one) for value in found)]
-        found += [] if found else _before_slots(region, talk)
-    if not found and not strict:
-        found += [one for one in _phrases(region, talk) if _is_quoted(one)]
-    return found
+        values += [phrase for phrase in whole if not any(loose(value) in loose(phrase) for value in values)]
+        values += [] if values else _before_slots(region, talk)
+    if not values and not strict:
+        values += [phrase for phrase in _phrases(region, talk) if _is_quoted(phrase)]
+    return values
 
 
 def _numbered(region: str, token: re.Match[str], talk: Talk) -> str:
@@ -137,7 +139,7 @@ def _numbered(region: str, token: re.Match[str], talk: Talk) -> str:
 def _behind_slots(region: str, talk: Talk) -> list[str]:
     """Return what stands behind words such as code, phrase and location, as far as it was said before."""
     words = list(re.finditer(r"[^\s;]+", region))[:REGION]
-    found: list[str] = []
+    values: list[str] = []
     for at, word in enumerate(words[:-1]):
         slot = plain(_bare(region, word.start(), word.end()))
         if slot not in _SLOTS or region[word.end() - 1] in ",;":
@@ -153,12 +155,12 @@ def _behind_slots(region: str, talk: Talk) -> list[str]:
             and not _MEASURED.match(run)
             and (len(run.split()) > 1 or _is_value(slot, run, words[first + 1 :], talk))
         ):
-            found.append(run)
+            values.append(run)
     for time in _AT_PLACE.finditer(region):
         behind = [word for word in words if word.start() >= time.end()]
         run = _longest_run(region, behind[:LONGEST], talk)
-        found += [run] if len(run.split()) > 1 else []
-    return found
+        values += [run] if len(run.split()) > 1 else []
+    return values
 
 
 def _opens_value(word: str, slot: str) -> bool:
@@ -201,13 +203,13 @@ def _is_value(slot: str, word: str, behind: Sequence[re.Match[str]], talk: Talk)
     if behind and plain(behind[0].group()) in _SLOTS:
         return False
     near = re.compile(rf"(?<!\w){re.escape(slot)}\W+(?:(?:is|was|to|will be|now|now is|should be|as|remains)\W+)*")
-    said = plain(word)
-    return any(turn.plain.startswith(said, m.end()) for turn in talk.turns for m in near.finditer(turn.plain))
+    value = plain(word)
+    return any(turn.plain.startswith(value, m.end()) for turn in talk.turns for m in near.finditer(turn.plain))
 
 
 def _bare_objects(region: str, talk: Talk) -> list[str]:
     """Return objects that were said before in the same words: "remove the exact south courtyard bench"."""
-    found = []
+    phrases = []
     for named in (part for m in _OBJECT.finditer(region) for part in m.group("object").split(" and ")):
         words = list(re.finditer(r"[^\s;,.]+", named))[:LONGEST]
         exact = False
@@ -217,44 +219,44 @@ def _bare_objects(region: str, talk: Talk) -> list[str]:
         run = _longest_run(named, words, talk) if words else ""
         last = plain(run.split()[-1]) if run else ""
         if len(run.split()) >= (2 if exact else BARE_PHRASE) and last not in _SLOTS:
-            found.append(run)
-    return found
+            phrases.append(run)
+    return phrases
 
 
 def _before_slots(region: str, talk: Talk) -> list[str]:
     """Return what stands before a word such as location, if all of several words were said before."""
     text = loose(region)
     words = list(re.finditer(r"[^\s;,.]+", text))[:REGION]
-    found = []
+    phrases = []
     for end, word in enumerate(words):
         if word.group() not in _PLACES:
             continue
         for start in range(max(0, end - LONGEST), end - BEFORE_SLOT + 1):
             phrase = text[words[start].start() : words[end - 1].end()]
             if words[start].group() not in STOPS and talk.holding(phrase):
-                found.append(phrase)
+                phrases.append(phrase)
                 break
-    return found
+    return phrases
 
 
 def _phrases(region: str, talk: Talk) -> list[str]:
     """Return the longest runs of words of a request that were said before in the same words."""
     words = list(re.finditer(r"\S+", region))[:REGION]
-    said = "\n".join(t.plain for t in talk.turns if t.role != PERSON or not asking.mentions_erasure(t.text))
+    statements = "\n".join(t.plain for t in talk.turns if t.role != PERSON or not asking.mentions_erasure(t.text))
     anywhere = "\n".join(t.plain for t in talk.turns)
     runs: list[tuple[int, int]] = []
     for at in range(len(words)):
         end = at
-        while end < len(words) and _stands(_bare(region, words[at].start(), words[end].end()), said, anywhere):
+        while end < len(words) and _stands(_bare(region, words[at].start(), words[end].end()), statements, anywhere):
             end += 1
         runs.append((at, end))
-    found: list[str] = []
+    phrases: list[str] = []
     taken: set[int] = set()
     for at, end in sorted(runs, key=lambda run: (run[0] - run[1], -run[0])):
         if end > at and taken.isdisjoint(range(at, end)):
             taken.update(range(at, end))
-            found.append(_trimmed(_bare(region, words[at].start(), words[end - 1].end())))
-    return [one for one in found if one]
+            phrases.append(_trimmed(_bare(region, words[at].start(), words[end - 1].end())))
+    return [phrase for phrase in phrases if phrase]
 
 
 def _is_quoted(phrase: str) -> bool:
@@ -266,9 +268,9 @@ def _bare(region: str, start: int, end: int) -> str:
     return region[start:end].strip("\"'“”‘’.,;:!?()（）")
 
 
-def _stands(phrase: str, said: str, anywhere: str) -> bool:
+def _stands(phrase: str, statements: str, anywhere: str) -> bool:
     needle = plain(phrase)
-    hay = anywhere if re.search(r"\d", phrase) else said
+    hay = anywhere if re.search(r"\d", phrase) else statements
     at = hay.find(needle) if needle else -1
     return at >= 0 and is_word_at(hay, at, at + len(needle))
 

@@ -141,38 +141,38 @@ def find(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], may_ask: M
     others = [turn for turn in turns if turn.key != asking.key]
     members = _is_members(asking, may_ask)
     asker = asker_of(asking, asking.group_id if members else None)
-    found = _find(request, asker, Talk(others), asking.position)
-    if request.agrees and not (found.values and (members or not request.values_only)):
+    extent = _find(request, asker, Talk(others), asking.position)
+    if request.agrees and not (extent.values and (members or not request.values_only)):
         return _agreed(request, asker, asking, others)
-    if not found.values:
-        found = replace(found, places=with_replies(found.places, turns))
-    if found.is_empty and request.of_value and members and not found.refused_values:
+    if not extent.values:
+        extent = replace(extent, places=with_replies(extent.places, turns))
+    if extent.is_empty and request.of_value and members and not extent.refused_values:
         return _said_here_alone(request, asking)
-    return found
+    return extent
 
 
-def blank_request(request: ForgetRequest, found: Found, turns: Sequence[Turn]) -> list[tuple[int, int]]:
+def blank_request(request: ForgetRequest, extent: Found, turns: Sequence[Turn]) -> list[tuple[int, int]]:
     """Return the places in the request that repeat what is forgotten: its values, and words of erased sentences."""
-    spots = [place for value in found.values for place in find_all(request.text, value)]
-    if found.scope is ForgetScope.EVERYTHING or found.values:
+    spots = [spot for value in extent.values for spot in find_all(request.text, value)]
+    if extent.scope is ForgetScope.EVERYTHING or extent.values:
         return sorted(set(spots))
     texts = {turn.key: turn.text for turn in turns}
-    said = {
+    terms = {
         term
-        for key, places in found.places.items()
+        for key, places in extent.places.items()
         for start, end in places
         for term in content_terms(texts.get(key, "")[start:end])
     }
     for sentence in request.asking:
-        repeated = [m for m in _WORD.finditer(sentence.text) if said.intersection(content_terms(m.group()))]
-        spots += [(sentence.start + word.start(), sentence.start + word.end()) for word in repeated]
-        spots += [(sentence.start + a, sentence.start + b) for a, b in _shared_han(sentence.text, said)]
+        repeated = [m for m in _WORD.finditer(sentence.text) if terms.intersection(content_terms(m.group()))]
+        spots += [(sentence.start + match.start(), sentence.start + match.end()) for match in repeated]
+        spots += [(sentence.start + a, sentence.start + b) for a, b in _shared_han(sentence.text, terms)]
     return sorted(set(spots))
 
 
-def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
+def places_of(text: str, values: Iterable[str]) -> list[tuple[int, int]]:
     """Return the places of values in a text."""
-    return merged(place for value in values for place in find_all(said, value))
+    return merged(spot for value in values for spot in find_all(text, value))
 
 
 def by_meaning(
@@ -196,11 +196,11 @@ def by_meaning(
     values = described.values(named, hits, asker.names)
     scope = request.scope if sure else ForgetScope.SIMILAR
     if values:
-        found = _by_values(scope, values, asker, talk)
+        extent = _by_values(scope, values, asker, talk)
     else:
-        found = _divided(scope, hits, asker)
-        found = replace(found, places=with_replies(found.places, turns))
-    return replace(found, described=True)
+        extent = _divided(scope, hits, asker)
+        extent = replace(extent, places=with_replies(extent.places, turns))
+    return replace(extent, described=True)
 
 
 def _meant(
@@ -212,7 +212,9 @@ def _meant(
 ) -> tuple[list[Passage], bool]:
     """Return the passages that a request means, and whether that is certain; without the model the nearest one."""
     if meant is None and named:
-        passages = [passage for passage in passages if not all(_is_other_code(one, passage) for one in named)]
+        passages = [
+            passage for passage in passages if not all(_is_other_code(description, passage) for description in named)
+        ]
     by_text = {passage.span.text: passage for passage in passages}
     if not by_text:
         return [], False
@@ -295,8 +297,8 @@ def _last(asker: Asker, talk: Talk, position: int) -> Found:
     own = [
         t for t in talk.turns if t.user_id == asker.user_id and t.role == PERSON and t.position < position and t.text
     ]
-    asked = [turn for turn in own if requests.by_words(turn.text) is None]
-    return Found(ForgetScope.LAST, {asked[-1].key: [(0, len(asked[-1].text))]} if asked else {})
+    statements = [turn for turn in own if requests.by_words(turn.text) is None]
+    return Found(ForgetScope.LAST, {statements[-1].key: [(0, len(statements[-1].text))]} if statements else {})
 
 
 def _by_values(scope: ForgetScope, values: Sequence[str], asker: Asker, talk: Talk) -> Found:
@@ -318,13 +320,13 @@ def _disposable(holding: Sequence[Turn], asker: Asker, value: str) -> Sequence[T
 
     A member who may ask for the group has it erased from all that the group heard.
     """
-    told = [turn for turn in holding if turn.role != ASSISTANT] or list(holding)
-    if any(turn.role == MEMORY and turn.user_id == asker.user_id for turn in told):
+    sources = [turn for turn in holding if turn.role != ASSISTANT] or list(holding)
+    if any(turn.role == MEMORY and turn.user_id == asker.user_id for turn in sources):
         return holding
-    first = next((turn for turn in told if turn.role == PERSON), told[0] if told else None)
+    first = next((turn for turn in sources if turn.role == PERSON), sources[0] if sources else None)
     if first is not None and first.user_id == asker.user_id:
         return holding
-    if any(turn.user_id != asker.user_id and _names(turn, asker, value) for turn in told):
+    if any(turn.user_id != asker.user_id and _names(turn, asker, value) for turn in sources):
         return holding
     if asker.group_id is not None:
         return [turn for turn in holding if turn.group_id == asker.group_id or turn.user_id == asker.user_id]
@@ -333,7 +335,7 @@ def _disposable(holding: Sequence[Turn], asker: Asker, value: str) -> Sequence[T
 
 def _names(turn: Turn, asker: Asker, value: str) -> bool:
     """Return whether the sentences of a turn that hold a value name the asker."""
-    return any(mentions(plain(one.text), asker.names) for one in turn.pieces if plain(value) in plain(one.text))
+    return any(mentions(plain(piece.text), asker.names) for piece in turn.pieces if plain(value) in plain(piece.text))
 
 
 def may_erase(passage: Passage, asker: Asker) -> bool:
@@ -346,13 +348,13 @@ def may_erase(passage: Passage, asker: Asker) -> bool:
 
 def _divided(scope: ForgetScope, hits: Sequence[Passage], asker: Asker) -> Found:
     """Divide statements into those that the asker disposes of and others; the assistant's go with them."""
-    free = [one for one in hits if may_erase(one, asker)]
-    refused = [one for one in hits if one.turn.role == PERSON and one not in free]
+    free = [passage for passage in hits if may_erase(passage, asker)]
+    refused = [passage for passage in hits if passage.turn.role == PERSON and passage not in free]
     if free:
-        free += [one for one in hits if one.turn.role == ASSISTANT and one not in free]
+        free += [passage for passage in hits if passage.turn.role == ASSISTANT and passage not in free]
     places: dict[Any, list[tuple[int, int]]] = {}
-    for one in free:
-        places.setdefault(one.turn.key, []).append((one.span.start, one.span.end))
+    for passage in free:
+        places.setdefault(passage.turn.key, []).append((passage.span.start, passage.span.end))
     return Found(scope, {key: merged(spots) for key, spots in places.items()}, (), len(refused))
 
 
@@ -367,17 +369,17 @@ def with_replies(
     places: Mapping[Any, Sequence[tuple[int, int]]], turns: Sequence[Turn]
 ) -> dict[Any, list[tuple[int, int]]]:
     """Return the places, and those of the assistant's sentences right behind that repeat a word of them."""
-    found = {key: list(spots) for key, spots in places.items()}
-    said = [turn for turn in turns if turn.role != MEMORY]
-    for turn, reply in pairwise(said):
+    extended = {key: list(spots) for key, spots in places.items()}
+    conversation = [turn for turn in turns if turn.role != MEMORY]
+    for turn, reply in pairwise(conversation):
         if turn.role != PERSON or reply.role != ASSISTANT or turn.key not in places or reply.key in places:
             continue
         gone = " ".join(turn.text[start:end] for start, end in places[turn.key])
-        words = set(content_terms(gone)) - set(content_terms(_rest(turn.text, places[turn.key])))
-        spots = [(one.start, one.end) for one in reply.pieces if words.intersection(content_terms(one.text))]
+        terms = set(content_terms(gone)) - set(content_terms(_rest(turn.text, places[turn.key])))
+        spots = [(piece.start, piece.end) for piece in reply.pieces if terms.intersection(content_terms(piece.text))]
         if spots:
-            found[reply.key] = merged(spots)
-    return found
+            extended[reply.key] = merged(spots)
+    return extended
 
 
 def _rest(text: str, spots: Sequence[tuple[int, int]]) -> str:
@@ -390,7 +392,7 @@ def _rest(text: str, spots: Sequence[tuple[int, int]]) -> str:
 def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
     """Return values that only the request itself says: it does not bring into the memory what it wants gone."""
     values = literals.unheard(request)
-    spots = merged(place for value in values for place in find_all(asking.text, value))
+    spots = merged(spot for value in values for spot in find_all(asking.text, value))
     return Found(request.scope, {asking.key: spots} if spots else {}, values if spots else ())
 
 
@@ -400,19 +402,19 @@ def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence
         answered = requests.by_words(turn.text) or requests.commands(turn.text)
         if answered is None or answered.scope not in {ForgetScope.FACT, ForgetScope.UNNAMED}:
             continue
-        rest = Talk([one for one in others if one.key != turn.key])
+        rest = Talk([other for other in others if other.key != turn.key])
         values = literals.named(answered, rest, strict=True)
-        found = _by_values(ForgetScope.FACT, values, asker, rest) if values else None
-        if found is not None and not found.is_empty:
-            spots = [place for value in found.values for place in find_all(turn.text, value)]
-            return replace(found, places={**found.places, turn.key: merged(spots)})
+        extent = _by_values(ForgetScope.FACT, values, asker, rest) if values else None
+        if extent is not None and not extent.is_empty:
+            spots = [spot for value in extent.values for spot in find_all(turn.text, value)]
+            return replace(extent, places={**extent.places, turn.key: merged(spots)})
     return Found(request.scope, {})
 
 
-def _shared_han(sentence: str, said: Iterable[str]) -> list[tuple[int, int]]:
-    words = [one for one in said if len(one) > 1 and one > "\u2e80"]
+def _shared_han(sentence: str, terms: Iterable[str]) -> list[tuple[int, int]]:
+    han_terms = [term for term in terms if len(term) > 1 and term > "\u2e80"]
     text = plain(sentence)
-    return [place for word in words for place in find_all(text, word)]
+    return [spot for term in han_terms for spot in find_all(text, term)]
 
 
 _WORD: Final = lazy_regex(r"[A-Za-zÀ-ÿ'-]{3,40}|\d[\d,.]*")

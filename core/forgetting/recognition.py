@@ -80,8 +80,8 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
     `asks`: the trained model; None decides by words alone, which recognises half as many.
     """
     spans = pieces(message)
-    shown = [*windows(message, spans), *_naming_values(message, spans)]
-    logits = {window: by_words(window.text) for window in shown if not _is_negated(window.text)}
+    candidates = [*windows(message, spans), *_naming_values(message, spans)]
+    logits = {window: by_words(window.text) for window in candidates if not _is_negated(window.text)}
     if not logits:
         return None
     if asks is None:
@@ -93,13 +93,13 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
 
 def _read(message: str, spans: Sequence[Span], logits: Mapping[Window, float], asks: Asks) -> Recognised | None:
     """Return what the model says of the likeliest sentence and of all around it, and where the words agree with it."""
-    shown = list(logits)
-    own = asks([window.text for window in shown]).tolist()
+    candidates = list(logits)
+    own = asks([window.text for window in candidates]).tolist()
     best = max(range(len(own)), key=own.__getitem__)
-    whole = float(asks([stretch(message, spans, shown[best])])[0])
-    score = (own[best] + whole) / 2 + WORDS_COUNT * logits[shown[best]]
+    whole = float(asks([stretch(message, spans, candidates[best])])[0])
+    score = (own[best] + whole) / 2 + WORDS_COUNT * logits[candidates[best]]
     is_likely = score >= LIKELY or max(logits.values()) >= PLAIN
-    return Recognised(_asking(shown, own), sure=score >= SURE) if is_likely else None
+    return Recognised(_asking(candidates, own), sure=score >= SURE) if is_likely else None
 
 
 def _is_negated(text: str) -> bool:

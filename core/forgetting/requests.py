@@ -108,12 +108,14 @@ def declared(message: str) -> ForgetRequest | None:
     """
     text = message[:READ]
     pieces = sentences(wishes.without_quotations(plain(text)))
-    said = [index for index, piece in enumerate(pieces) if wishes.declares(piece.text)]
-    if not said:
+    declaring = [index for index, piece in enumerate(pieces) if wishes.declares(piece.text)]
+    if not declaring:
         return None
-    own = [_original(text, pieces[index]) for index in said]
-    kept = _kept(text, pieces, said)
-    return ForgetRequest(text, ForgetScope.FACT, own, [one.text for one in own], kept, agrees=True, values_only=True)
+    own = [_original(text, pieces[index]) for index in declaring]
+    kept = _kept(text, pieces, declaring)
+    return ForgetRequest(
+        text, ForgetScope.FACT, own, [sentence.text for sentence in own], kept, agrees=True, values_only=True
+    )
 
 
 def _original(text: str, piece: Span) -> Span:
@@ -129,15 +131,19 @@ def _pointed_at(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> str
 
 def _widened(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]:
     """Return the clauses that ask, the sentences that ask, these with the one before, and the whole message."""
-    told = [_original(text, piece).text for piece in pieces]
-    narrow = [clause.text for index in asking for clause in clauses(told[index]) if not extent.is_kept(clause.text)]
-    asked = [told[index] for index in asking]
-    before = [
-        told[index - 1] for index in asking if index and index - 1 not in asking and not extent.is_kept(told[index - 1])
+    originals = [_original(text, piece).text for piece in pieces]
+    narrow = [
+        clause.text for index in asking for clause in clauses(originals[index]) if not extent.is_kept(clause.text)
     ]
-    rest = [one for one in told if not extent.is_kept(one)]
-    steps = [" ".join(narrow), " ".join(asked), " ".join([*before, *asked]), " ".join(rest)]
-    return list(dict.fromkeys(one for one in steps if one))
+    asking_texts = [originals[index] for index in asking]
+    before = [
+        originals[index - 1]
+        for index in asking
+        if index and index - 1 not in asking and not extent.is_kept(originals[index - 1])
+    ]
+    rest = [sentence for sentence in originals if not extent.is_kept(sentence)]
+    steps = [" ".join(narrow), " ".join(asking_texts), " ".join([*before, *asking_texts]), " ".join(rest)]
+    return list(dict.fromkeys(step for step in steps if step))
 
 
 def _kept(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]:

@@ -56,34 +56,34 @@ def undo(tx: Tx, tenant_id: str, forgetting_id: UUID, author: Author, sign: Sign
 
     NotFound: it is final, was undone, or never was. Conflict: a later request has to be undone first.
     """
-    found = undo_window.find(tx, forgetting_id)
-    if found is None:
+    forgetting = undo_window.find(tx, forgetting_id)
+    if forgetting is None:
         raise NotFound(
             f"There is no forgetting {forgetting_id} that can be undone: its time is over, it was undone, or what it "
             f"erased was erased for good since. GET /v1/forgettings lists those that can be."
         )
-    later = undo_window.later(tx, found)
+    later = undo_window.later(tx, forgetting)
     if later is not None:
         raise Conflict(f"Forgetting {later} came later and erased from the same conversations. Undo that one first.")
     undo_window.spare(tx)
     runner.restart_running(tx)
-    runner.lock_owners(tx, tenant_id, found.owners)
-    _remove_made(tx, tenant_id, found, author)
-    _put_back(tx, tenant_id, found)
-    _index_again(tx, tenant_id, found)
-    restored = _announce(tx, tenant_id, found, author)
-    receipts.settle(tx, tenant_id, sign, scope="request", subject=found.event_id, state="undone")
-    undo_window.drop(tx, found.id)
-    payload = {name: found.as_json()[name] for name in ("user_id", "group_id", "session_id", "message_id")}
-    payload |= {"forgetting_id": str(found.id), "messages": found.messages, "memories": restored}
-    publishing.publish(tx, tenant_id, author, [Emission(UNDONE, payload, subject=f"session:{found.session_id}")])
-    return found
+    runner.lock_owners(tx, tenant_id, forgetting.owners)
+    _remove_made(tx, tenant_id, forgetting, author)
+    _put_back(tx, tenant_id, forgetting)
+    _index_again(tx, tenant_id, forgetting)
+    restored = _announce(tx, tenant_id, forgetting, author)
+    receipts.settle(tx, tenant_id, sign, scope="request", subject=forgetting.event_id, state="undone")
+    undo_window.drop(tx, forgetting.id)
+    payload = {name: forgetting.as_json()[name] for name in ("user_id", "group_id", "session_id", "message_id")}
+    payload |= {"forgetting_id": str(forgetting.id), "messages": forgetting.messages, "memories": restored}
+    publishing.publish(tx, tenant_id, author, [Emission(UNDONE, payload, subject=f"session:{forgetting.session_id}")])
+    return forgetting
 
 
-def _remove_made(tx: Tx, tenant_id: str, found: Forgetting, author: Author) -> None:
+def _remove_made(tx: Tx, tenant_id: str, forgetting: Forgetting, author: Author) -> None:
     """Delete the memories that the erasure made of what was left of others, which come back whole."""
     owned: defaultdict[str, list[UUID]] = defaultdict(list)
-    for row in tx.execute(_MADE, {"id": found.id}):
+    for row in tx.execute(_MADE, {"id": forgetting.id}):
         owned[row.user_id].append(row.id)
     runner.lock_owners(tx, tenant_id, owned)
     for owner, ids in sorted(owned.items()):
@@ -91,44 +91,44 @@ def _remove_made(tx: Tx, tenant_id: str, found: Forgetting, author: Author) -> N
         memory.publish_erased(tx, tenant_id, ids[0], Erased(owner, ids), author)
 
 
-def _put_back(tx: Tx, tenant_id: str, found: Forgetting) -> None:
-    values = {"id": found.id}
+def _put_back(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
+    values = {"id": forgetting.id}
     tx.execute(_MEMORIES_AS_BEFORE, values)
     tx.execute(_LATER_VERSIONS, values)
     for table in COLUMNS:
         tx.execute(_as_before(table), values)
-    places = _places(tx, found)
+    places = _places(tx, forgetting)
     rolling.forget_messages(tx, tenant_id, [(session_id, message_id) for session_id, message_id, _ in places])
     tx.execute(_MADE_TOMBSTONES, values)
     for table in DELETED:
         tx.execute(_deleted(table), values)
-    tx.execute(_CONTEXTS, {"sessions": list(found.sessions)})
+    tx.execute(_CONTEXTS, {"sessions": list(forgetting.sessions)})
     if tx.execute(_CHANGED_UNITS, values).first() is not None:
         units.forget_messages(tx, [(session_id, message_id) for session_id, message_id, _ in places])
 
 
-def _index_again(tx: Tx, tenant_id: str, found: Forgetting) -> None:
+def _index_again(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
     """Index the messages by what they say again; they get their vectors back, if the same model is in use."""
-    places = _places(tx, found)
+    places = _places(tx, forgetting)
     removal.forget(tx, places)
     removal.put_again(tx, tenant_id, places)
     models = {place: str(model) for place, model in sorted(vector_spaces.models_by_place(tx).items())}
-    tx.execute(_VECTORS, {"id": found.id, "models": json.dumps(models)})
+    tx.execute(_VECTORS, {"id": forgetting.id, "models": json.dumps(models)})
 
 
-def _places(tx: Tx, found: Forgetting) -> list[tuple[str, str, int]]:
-    return [(row.session_id, row.id, row.position) for row in tx.execute(_PLACES, {"id": found.id})]
+def _places(tx: Tx, forgetting: Forgetting) -> list[tuple[str, str, int]]:
+    return [(row.session_id, row.id, row.position) for row in tx.execute(_PLACES, {"id": forgetting.id})]
 
 
-def _announce(tx: Tx, tenant_id: str, found: Forgetting, author: Author) -> int:
+def _announce(tx: Tx, tenant_id: str, forgetting: Forgetting, author: Author) -> int:
     """Publish `memory.restored` for each memory that is there again; return how many."""
-    ids = list(tx.execute(_RESTORED, {"id": found.id}).scalars())
+    ids = list(tx.execute(_RESTORED, {"id": forgetting.id}).scalars())
     rows = memories.of_ids(tx, ids)
-    told = [
-        announcements.event_about(one, "memory.restored", announcements.change_payload(row, REASON, new=row))
-        for one, row in sorted(rows.items())
+    events = [
+        announcements.event_about(memory_id, "memory.restored", announcements.change_payload(row, REASON, new=row))
+        for memory_id, row in sorted(rows.items())
     ]
-    publishing.publish(tx, tenant_id, author, told)
+    publishing.publish(tx, tenant_id, author, events)
     return len(rows)
 
 

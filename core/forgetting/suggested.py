@@ -63,47 +63,51 @@ def may_ask_model(asking: Turn) -> bool:
 def passages(asking: Turn, turns: Sequence[Turn]) -> list[Passage]:
     """Return the sentences of the latest messages that the asker may have forgotten."""
     asker = asker_of(asking)
-    said = [turn for turn in turns if turn.key != asking.key and turn.role != MEMORY]
-    before = [turn for turn in said if turn.position < asking.position]
-    free = [one for one in Talk(before).passages if matching.may_erase(one, asker) and one.span.text.strip() != ERASED]
-    latest = list(dict.fromkeys(one.turn.key for one in free))[-SHOWN:]
-    return [one for one in free if one.turn.key in latest]
+    others = [turn for turn in turns if turn.key != asking.key and turn.role != MEMORY]
+    before = [turn for turn in others if turn.position < asking.position]
+    free = [
+        passage
+        for passage in Talk(before).passages
+        if matching.may_erase(passage, asker) and passage.span.text.strip() != ERASED
+    ]
+    latest = list(dict.fromkeys(passage.turn.key for passage in free))[-SHOWN:]
+    return [passage for passage in free if passage.turn.key in latest]
 
 
 def ask_model(
-    client: ChatClient, on_call: OnCall, asking: Turn, shown: Sequence[Passage]
+    client: ChatClient, on_call: OnCall, asking: Turn, displayed: Sequence[Passage]
 ) -> ForgetAnswer | ModelRefused:
     """Ask the model what a message wants forgotten among these sentences. No transaction may be open."""
-    return ask.ask(client, on_call, PROMPT, question(asking, shown))
+    return ask.ask(client, on_call, PROMPT, question(asking, displayed))
 
 
-def question(asking: Turn, shown: Sequence[Passage]) -> str:
+def question(asking: Turn, displayed: Sequence[Passage]) -> str:
     """Render the question: the numbered messages, and the newest one, as JSON, so that none can imitate another."""
     numbered = [
         json.dumps({"message": number, "by": turn.speaker or turn.role, "text": text[:CHARACTERS]}, ensure_ascii=False)
-        for number, (turn, text) in enumerate(_texts(shown), 1)
+        for number, (turn, text) in enumerate(_texts(displayed), 1)
     ]
     newest = json.dumps({"by": asking.speaker or asking.role, "text": asking.text[:READ]}, ensure_ascii=False)
     return "\n".join(["Messages:", *(numbered or ["(none)"]), "", "Newest message:", newest])
 
 
-def found(answer: ForgetAnswer, shown: Sequence[Passage], turns: Sequence[Turn]) -> Found:
+def found(answer: ForgetAnswer, displayed: Sequence[Passage], turns: Sequence[Turn]) -> Found:
     """Return the sentences that hold what a model quotes, with what the assistant repeated of them."""
     if not answer.is_request:
         return Found(ForgetScope.SUGGESTED, {})
-    messages = [turn for turn, _ in _texts(shown)]
+    messages = [turn for turn, _ in _texts(displayed)]
     meant = [
-        one
+        passage
         for quoted in answer.passages[:MOST]
         if 1 <= quoted.message <= len(messages) and len(quoted.quote.strip()) >= LEAST
-        for one in shown
-        if one.turn is messages[quoted.message - 1] and _overlaps(one, quoted.quote.strip())
+        for passage in displayed
+        if passage.turn is messages[quoted.message - 1] and _overlaps(passage, quoted.quote.strip())
     ]
     places: dict[Any, list[tuple[int, int]]] = {}
-    for one in meant:
-        spots = places.setdefault(one.turn.key, [])
-        if (one.span.start, one.span.end) not in spots:
-            spots.append((one.span.start, one.span.end))
+    for passage in meant:
+        spots = places.setdefault(passage.turn.key, [])
+        if (passage.span.start, passage.span.end) not in spots:
+            spots.append((passage.span.start, passage.span.end))
     return Found(ForgetScope.SUGGESTED, matching.with_replies(places, turns), described=True)
 
 
@@ -113,14 +117,14 @@ def request_of(asking: Turn) -> ForgetRequest:
     return ForgetRequest(text, ForgetScope.SUGGESTED, sentences(text), [text])
 
 
-def _texts(shown: Sequence[Passage]) -> list[tuple[Turn, str]]:
+def _texts(displayed: Sequence[Passage]) -> list[tuple[Turn, str]]:
     """Return the messages of sentences, each with those sentences alone, in order."""
     by_key: dict[Any, tuple[Turn, list[str]]] = {}
-    for one in shown:
-        by_key.setdefault(one.turn.key, (one.turn, []))[1].append(one.span.text)
+    for passage in displayed:
+        by_key.setdefault(passage.turn.key, (passage.turn, []))[1].append(passage.span.text)
     return [(turn, " ".join(texts)) for turn, texts in by_key.values()]
 
 
-def _overlaps(one: Passage, quote: str) -> bool:
+def _overlaps(passage: Passage, quote: str) -> bool:
     """Return whether a sentence holds a quote, or the quote holds the sentence, literally."""
-    return quote in one.span.text or (one.span.text in quote and quote in one.turn.text)
+    return quote in passage.span.text or (passage.span.text in quote and quote in passage.turn.text)

@@ -95,12 +95,12 @@ class Talk:
         return [turn for turn in self.turns if needle in turn.loose and find_all(turn.text, value)]
 
 
-def mentions(said: str, names: Iterable[str]) -> bool:
+def mentions(text: str, names: Iterable[str]) -> bool:
     """Return whether a text in `text.plain` form holds one of the names as whole words."""
     for name in names:
-        at = said.find(name)
+        at = text.find(name)
         while at >= 0:
-            if is_word_at(said, at, at + len(name)):
+            if is_word_at(text, at, at + len(name)):
                 return True
-            at = said.find(name, at + 1)
+            at = text.find(name, at + 1)
     return False

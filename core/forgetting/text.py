@@ -77,14 +77,16 @@ def _is_long(token: str) -> bool:
 
 def content_terms(text: str) -> list[str]:
     """Return the stems of a text that carry a meaning, without those that occur in every talk."""
-    found = terms(text.translate(_SIMPLIFIED))
-    return [one for one in found if one not in STOPWORDS and one not in _EVERYDAY and (len(one) > 1 or one > "\u2e80")]
+    stems = terms(text.translate(_SIMPLIFIED))
+    return [
+        stem for stem in stems if stem not in STOPWORDS and stem not in _EVERYDAY and (len(stem) > 1 or stem > "\u2e80")
+    ]
 
 
 def naming_terms(text: str) -> list[str]:
     """Return the stems of a description, everyday ones too, without those that say that it is to be forgotten."""
-    found = terms(text.translate(_SIMPLIFIED))
-    return [one for one in found if one not in STOPWORDS and one not in _FRAMING and one not in STOPS]
+    stems = terms(text.translate(_SIMPLIFIED))
+    return [stem for stem in stems if stem not in STOPWORDS and stem not in _FRAMING and stem not in STOPS]
 
 
 def is_word_at(text: str, start: int, end: int) -> bool:
@@ -101,27 +103,33 @@ def loose(text: str) -> str:
 def find_all(text: str, piece: str) -> list[tuple[int, int]]:
     """Return the places of a piece in a text, whole words only, regardless of case, hyphens and form of characters."""
     hay, needle = loose(text), loose(piece)
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     at = hay.find(needle) if needle else -1
     while at >= 0:
         end = at + len(needle)
         if is_word_at(hay, at, end):
-            found.append((at, end))
+            places.append((at, end))
         at = hay.find(needle, end)
-    return found
+    return places
 
 
-def _joins(one: str, other: str) -> bool:
-    return bool(one and other) and one.isascii() and other.isascii() and one.isalnum() and other.isalnum()
+def _joins(character: str, other: str) -> bool:
+    return (
+        bool(character and other)
+        and character.isascii()
+        and other.isascii()
+        and character.isalnum()
+        and other.isalnum()
+    )
 
 
 def _pieces(text: str, ends: re.Pattern[str]) -> list[Span]:
-    found, start = [], 0
+    pieces, start = [], 0
     for match in ends.finditer(text):
-        found.append(_trimmed(text, start, match.end()))
+        pieces.append(_trimmed(text, start, match.end()))
         start = match.end()
-    found.append(_trimmed(text, start, len(text)))
-    return [one for one in found if one.text]
+    pieces.append(_trimmed(text, start, len(text)))
+    return [piece for piece in pieces if piece.text]
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -49,13 +49,13 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
 
     NotFound: there is no such message.
     """
-    found = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
-    if found is None:
+    asking_row = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
+    if asking_row is None:
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
-    asked = {
+    parameters = {
         "session": session_id,
-        "user": found.user_id,
-        "group": found.group_id,
+        "user": asking_row.user_id,
+        "group": asking_row.group_id,
         "message": message_id,
         "latest": LATEST,
         "most": ELSEWHERE,
@@ -63,14 +63,14 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
         "messages": [message for _, message in also],
         "likes": [_like(value) for value in values],
     }
-    rows = [*tx.execute(_ELSEWHERE, asked), *reversed(tx.execute(_TALK, asked).all())]
+    rows = [*tx.execute(_ELSEWHERE, parameters), *reversed(tx.execute(_TALK, parameters).all())]
     alone = _sessions_alone(tx, sorted({row.session_id for row in rows}))
     turns = [_turn(row, position, alone=row.session_id in alone) for position, row in enumerate(rows)]
-    memories = [_memory(row) for row in tx.execute(_MEMORIES, asked)]
+    memories = [_memory(row) for row in tx.execute(_MEMORIES, parameters)]
     asking = next((turn for turn in turns if turn.key == (session_id, message_id)), None)
     if asking is None:
         raise NotFound(f"The message {message_id!r} is too old to be answered now.")
-    return Scene(asking, [*memories, *turns], found.group_id, _message(found))
+    return Scene(asking, [*memories, *turns], asking_row.group_id, _message(asking_row))
 
 
 def alone(tx: Tx, session_id: str, message_id: str) -> Scene:
@@ -85,14 +85,14 @@ def everything(tx: Tx, user_id: str, session_id: str, message_id: str) -> tuple[
     """Return a page of all that a person said, but the request itself, and a page of their memories."""
     values = {"user": user_id, "session": session_id, "message": message_id, "page": PAGE}
     rows = tx.execute(_ALL_SAID, values).all()
-    said = [_turn(row, position, alone=True) for position, row in enumerate(rows)]
-    return said, list(tx.execute(_ALL_MEMORIES, values).scalars())
+    turns = [_turn(row, position, alone=True) for position, row in enumerate(rows)]
+    return turns, list(tx.execute(_ALL_MEMORIES, values).scalars())
 
 
 def message_of_event(tx: Tx, session_id: str, event_id: str) -> str | None:
     """Return the id of the message that an event brought; None if it brought none."""
-    found: str | None = tx.execute(_OF_EVENT, {"session": session_id, "event": event_id}).scalar_one_or_none()
-    return found
+    message_id: str | None = tx.execute(_OF_EVENT, {"session": session_id, "event": event_id}).scalar_one_or_none()
+    return message_id
 
 
 def citing(tx: Tx, places: Sequence[Place]) -> list[Any]:
@@ -105,7 +105,7 @@ def repeating(tx: Tx, session_ids: Sequence[str], user_id: str, passages: Sequen
     """Return the memories of these conversations' users, of anyone, whose text repeats one of the passages."""
     if not passages:
         return []
-    values = {"sessions": list(session_ids), "user": user_id, "likes": [_like(one) for one in passages]}
+    values = {"sessions": list(session_ids), "user": user_id, "likes": [_like(passage) for passage in passages]}
     return list(tx.execute(_REPEATING, values).scalars())
 
 
@@ -113,7 +113,7 @@ def documents(tx: Tx, user_id: str, passages: Sequence[str]) -> list[UUID]:
     """Return the user's documents that hold one of the passages, the newest first, `DOCUMENTS` at most."""
     if not passages:
         return []
-    values = {"user": user_id, "likes": [_like(one) for one in passages], "most": DOCUMENTS}
+    values = {"user": user_id, "likes": [_like(passage) for passage in passages], "most": DOCUMENTS}
     return list(tx.execute(_DOCUMENTS, values).scalars())
 
 

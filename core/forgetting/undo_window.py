@@ -100,12 +100,12 @@ def listed(tx: Tx, user_id: str | None, limit: int, *, after: UUID | None = None
     return [_forgetting(row) for row in tx.execute(_LISTED, {"user": user_id, "limit": limit, "after": after})]
 
 
-def later(tx: Tx, one: Forgetting) -> UUID | None:
+def later(tx: Tx, forgetting: Forgetting) -> UUID | None:
     """Return the newest later request that can be undone and touched the same sessions or users, if any."""
-    found: UUID | None = tx.execute(
-        _LATER, {"id": one.id, "sessions": list(one.sessions), "owners": list(one.owners)}
+    later_id: UUID | None = tx.execute(
+        _LATER, {"id": forgetting.id, "sessions": list(forgetting.sessions), "owners": list(forgetting.owners)}
     ).scalar_one_or_none()
-    return found
+    return later_id
 
 
 def drop(tx: Tx, forgetting_id: UUID) -> None:

@@ -68,9 +68,9 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         request = _by_meaning(tools.embedder, reader, _search_elsewhere(tools, job, request))
     if not recognised.sure:
         request = forget.as_guess(request)
-    if request.found.is_empty and not (echoes or request.found.refused):
+    if request.extent.is_empty and not (echoes or request.extent.refused):
         request = _suggested(tools, job, request)
-    if request.found.is_empty and not echoes:
+    if request.extent.is_empty and not echoes:
         with tools.db.tenant(job.tenant_id) as tx:
             documents = forget.documents(tx, request)
         return Outcome(
@@ -99,7 +99,7 @@ def _recognised(reader: LocalReader | None, scene: Scene) -> Recognised:
 
 def _is_worth_a_search(request: Request) -> bool:
     """Return whether a person asks and nothing was found: neither what is meant nor that it is somebody else's."""
-    forget_request, extent = request.request, request.found
+    forget_request, extent = request.request, request.extent
     return not (forget_request is None or forget_request.values_only) and extent.is_empty and not extent.refused
 
 
@@ -122,7 +122,7 @@ def _by_meaning(embedder: Embedder, reader: LocalReader | None, request: Request
 
     scene = request.scene
     meant = reader.meant if reader else None
-    return replace(request, found=matching.by_meaning(request.request, scene.asking, scene.turns, cosines, meant))
+    return replace(request, extent=matching.by_meaning(request.request, scene.asking, scene.turns, cosines, meant))
 
 
 def _suggested(tools: Tools, job: Job, request: Request) -> Request:
@@ -139,7 +139,7 @@ def _suggested(tools: Tools, job: Job, request: Request) -> Request:
     if isinstance(answer, ModelRefused):
         return request
     extent = suggested.found(answer, displayed, whole.scene.turns)
-    return request if extent.is_empty else replace(whole, found=extent)
+    return request if extent.is_empty else replace(whole, extent=extent)
 
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
@@ -157,8 +157,8 @@ def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> 
 def _why_nothing(request: Request) -> Json:
     if request.request is None:
         return {"forgetting": "not_requested"}
-    if request.found.refused:
-        return {"forgetting": "refused", "reason": REFUSED, "refused": request.found.refused}
+    if request.extent.refused:
+        return {"forgetting": "refused", "reason": REFUSED, "refused": request.extent.refused}
     return {"forgetting": "nothing_found"}
 
 
@@ -211,7 +211,7 @@ class _Recognised:
         blanked = Forgotten()
         if self.echoes:
             blanked = forget.blank_echoes(tx, self.tenant_id, self.request.scene, self.echoes)
-        if self.request.found.is_empty:
+        if self.request.extent.is_empty:
             return blanked.as_json() | {"forgetting": "repetition_erased"}
         payload = forget.request_payload(self.request, self.mode)
         emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
