@@ -199,7 +199,7 @@ def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: i
     if asked.group_by is not None:
         found = pagination.cap_per_key(found, shown.KEYS[asked.group_by], asked.per_group or PER_GROUP)
     if _is_whole(asked):
-        found = found[pagination.page_start([one.ranked for one in found], cursor.place if cursor else None) :]
+        found = found[pagination.page_start([one.ranked for one in found], cursor.position if cursor else None) :]
     shown_here = found[: min(limit, _fitting(found))]
     return shown_here, len(found) > len(shown_here)
 
@@ -236,7 +236,7 @@ def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor |
         method=asked.method,
         filters=_filters(asked, recipe),
         recipe=recipe,
-        after=cursor.place if cursor and not whole else None,
+        after=cursor.position if cursor and not whole else None,
         now=now,
     )
 
