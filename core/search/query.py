@@ -169,8 +169,8 @@ def _ranked(
 ) -> Iterator[tuple[Tx, Ranking]]:
     """Yield the page of the ranking, in the transaction that its rows were read in.
 
-    `cached`: of all rows of the owner, however long reading them takes. `with_texts`: texts of the results will be asked
-    for. Where the order may still change, they are read in the same round trip as what may change it, and the
+    `cached`: of all rows of the owner, however long reading them takes. `with_texts`: texts of the results will be
+    asked for. Where the order may still change, they are read in the same round trip as what may change it, and the
     transaction is committed.
     """
     took = Stopwatch()

@@ -129,7 +129,7 @@ class _Standing:
     @classmethod
     def of(cls, tx: Tx, context: Context, asked: Sequence[RestoredMemory]) -> _Standing:
         found = restoration.find(tx, context.user_id, asked)
-        several = (found.same, found.said, found.slot)
+        several = (found.same, found.stated, found.slot)
         ids = {one for by_id in several for ones in by_id.values() for one in ones}
         own = imports.taken(tx, context.import_id, sorted(ids))
         same, said, slot = (
