@@ -104,8 +104,8 @@ def nearest_active(
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
     """Return the `limit` nearest active memories of each vector, and their rows for `known_of`.
 
-    `audience`: the group in which they were said, and to whom. Those of others, and expired ones, may crowd out the ones
-    asked for: if too few of the nearest remain, the search is widened.
+    `audience`: the group in which they were said, and to whom. Those of others, and expired ones, may crowd out the
+    ones asked for: if too few of the nearest remain, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
     rows: dict[UUID, KnownRow] = {}
