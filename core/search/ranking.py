@@ -97,7 +97,7 @@ class _Order:
 def score_candidates(candidates: Candidates, ranking_query: RankingQuery) -> Scores:
     """Score messages and memories.
 
-    `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
+    `candidates` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
     lexical, messages = _words(candidates, ranking_query), ~candidates.memory
     cosine = ranking_query.vector * fill_missing(candidates.cosine)
