@@ -204,7 +204,7 @@ def _page(
         results = pagination.cap_per_key(results, search_results.KEYS[request.group_by], request.per_group or PER_GROUP)
     if _is_whole(request):
         results = results[
-            pagination.page_start([result.ranked for result in results], cursor.place if cursor else None) :
+            pagination.page_start([result.ranked for result in results], cursor.position if cursor else None) :
         ]
     shown_here = results[: min(limit, _fitting(results))]
     return shown_here, len(results) > len(shown_here)
@@ -242,7 +242,7 @@ def _question(request: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor
         method=request.method,
         filters=_filters(request, recipe),
         recipe=recipe,
-        after=cursor.place if cursor and not whole else None,
+        after=cursor.position if cursor and not whole else None,
         now=now,
     )
 

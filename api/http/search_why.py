@@ -89,7 +89,7 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
         filters=list(standing.filters),
         rank=standing.rank,
         shown=question.limit,
-        found=_scored(standing.found),
+        found=_scored(standing.result),
         last=_scored(standing.last),
         arms=_arms(standing),
     )

@@ -271,7 +271,7 @@ class _Batch:
         """Return all changes, additions first, without disputes about what this batch has ended."""
         adds = _each_superseded_once(list(self.adds.values()))
         past = self.retired_ids | {a.id for a in adds if a.past}
-        others = [c for c in self.others if not (isinstance(c, Dispute) and {c.one.id, c.other.id} & past)]
+        others = [c for c in self.others if not (isinstance(c, Dispute) and {c.memory.id, c.other.id} & past)]
         return [*adds, *others]
 
 

@@ -41,7 +41,7 @@ def _ignored(change: Change, least: float) -> Change:
 def _referred(change: Change) -> list[UUID]:
     match change:
         case Dispute():
-            return [change.one.id, change.other.id]
+            return [change.memory.id, change.other.id]
         case Link():
             return [change.from_id, change.to_id]
         case Joined():

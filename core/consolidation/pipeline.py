@@ -332,7 +332,7 @@ def _steps(changes: Sequence[Change]) -> Counter[UUID]:
     steps = Counter({c.known.id for c in changes if isinstance(c, Confirm)})
     steps.update(c.known.id for c in changes if isinstance(c, Merge | Replace))
     steps.update(known.id for c in changes if isinstance(c, Add) for known, _ in c.retired)
-    steps.update({side.id for c in changes if isinstance(c, Dispute) for side in (c.one, c.other)})
+    steps.update({side.id for c in changes if isinstance(c, Dispute) for side in (c.memory, c.other)})
     return steps
 
 

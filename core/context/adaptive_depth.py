@@ -104,10 +104,12 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 def depth(query: str) -> Depth:
     """Return the number of memories that `query` (English, Chinese) asks for by its words."""
     query = query[:READ]
-    found = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
-    found += [finding for finding in (_things(query), _conjunctions(query), _names(query), _length(query)) if finding]
-    k = min(MOST, FEWEST + sum(adds for adds, _ in found))
-    return Depth(k, tuple(f"{reason} (+{adds})" for adds, reason in found) or ("asks for one thing",))
+    findings = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
+    findings += [
+        finding for finding in (_things(query), _conjunctions(query), _names(query), _length(query)) if finding
+    ]
+    k = min(MOST, FEWEST + sum(adds for adds, _ in findings))
+    return Depth(k, tuple(f"{reason} (+{adds})" for adds, reason in findings) or ("asks for one thing",))
 
 
 def _things(query: str) -> tuple[int, str] | None:

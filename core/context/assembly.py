@@ -69,7 +69,7 @@ class Assembled:
     chosen: StableSelection | None
 
     def section(self, part: SectionName) -> Section | None:
-        return next((one for one in self.sections if one.part == part), None)
+        return next((section for section in self.sections if section.part == part), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Inputs:
 
     packer: Packer
     sources: ContextMaterial
-    found: Sequence[ScoredPiece]
+    results: Sequence[ScoredPiece]
     rendered: RenderedMessages | None
     background: Sequence[Section]
 
@@ -119,12 +119,12 @@ def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
     if conversation is not None:
         seen = layout.base.seen.union(*map(_keys, (layout.memories, layout.knowledge, layout.now)))
         space = room(packer.allowance, layout.base.tokens, session=True)
-        focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.found, seen))]
+        focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.results, seen))]
     pinned = pinned_sections(packer, sources.material)
     before = (*pinned, layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
     sections = [*before, layout.now, layout.base.since, *focus]
     return Assembled(
-        [one for one in sections if one.pieces or one.left_out],
+        [section for section in sections if section.pieces or section.left_out],
         _stable_selection(layout, conversation) if conversation else None,
     )
 
@@ -147,7 +147,7 @@ def _lay_out(inputs: Inputs, base: FixedSections) -> Layout:
     """Lay out memories and messages; they are chosen for this query once the window of messages moves."""
     packer, sources, conversation = inputs.packer, inputs.sources, inputs.sources.material.conversation
     space = room(packer.allowance, base.tokens, session=conversation is not None)
-    used = sum(one.tokens for one in inputs.background)
+    used = sum(section.tokens for section in inputs.background)
     memories, knowledge = _keep_selection(packer, space.memories, sources, base.stable)
     count = len(memories.pieces) + len(knowledge.pieces)
     since = sources.earlier.from_position if sources.earlier else 0
@@ -156,9 +156,11 @@ def _lay_out(inputs: Inputs, base: FixedSections) -> Layout:
         begun = count < len(sources.earlier.memory_ids) + len(sources.earlier.passages)
         return Layout(base, memories, knowledge, now, begun)
     # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
-    others = _beside(inputs.found, base.seen | _keys(now))
+    others = _beside(inputs.results, base.seen | _keys(now))
     memories, knowledge = _choose(
-        packer, space.memories, [one for one in others if conversation is None or one.piece.source["type"] in KEPT_HERE]
+        packer,
+        space.memories,
+        [result for result in others if conversation is None or result.piece.source["type"] in KEPT_HERE],
     )
     since = _start(now, conversation) if now.pieces else 0
     now = recent(inputs.rendered, space.recent(memories.tokens + knowledge.tokens + used), since)
@@ -174,20 +176,26 @@ def _keep_selection(
     """Return the earlier selection in order, without what is invalid or shown above."""
     ids = sources.earlier.memory_ids if sources.earlier else ()
     refs = sources.earlier.passages if sources.earlier else ()
-    rows = [sources.standing[one] for one in ids if one in sources.standing and f"memory:{one}" not in seen]
+    rows = [
+        sources.standing[memory_id]
+        for memory_id in ids
+        if memory_id in sources.standing and f"memory:{memory_id}" not in seen
+    ]
     pieces = [rendering.of_memory(row, packer.listener) for row in rows]
     memories = packer.first(SectionName.MEMORIES, allowed, pieces)
     # Sent anew, a document may have other words in the same place.
-    places = [(one.split("@")[0], one) for one in refs]
-    passage_rows = [(sources.passages[passage_id], one) for passage_id, one in places if passage_id in sources.passages]
-    passages = [piece for row, one in passage_rows if _reference(piece := rendering.of_passage(row)) == one]
+    places = [(reference.split("@")[0], reference) for reference in refs]
+    passage_rows = [
+        (sources.passages[passage_id], reference) for passage_id, reference in places if passage_id in sources.passages
+    ]
+    passages = [piece for row, reference in passage_rows if _reference(piece := rendering.of_passage(row)) == reference]
     return memories, packer.first(SectionName.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
 
 
-def _choose(packer: Packer, allowed: int, found: Sequence[ScoredPiece]) -> tuple[Section, Section]:
+def _choose(packer: Packer, allowed: int, results: Sequence[ScoredPiece]) -> tuple[Section, Section]:
     """Choose from the results: passages may take what memories leave, at least half of the room."""
-    passages = [one for one in found if one.piece.source["type"] in KNOWLEDGE]
-    others = [one for one in found if one.piece.source["type"] not in KNOWLEDGE]
+    passages = [result for result in results if result.piece.source["type"] in KNOWLEDGE]
+    others = [result for result in results if result.piece.source["type"] not in KNOWLEDGE]
     half = packer.best(SectionName.KNOWLEDGE, allowed // 2, passages) if passages else None
     memories = packer.best(SectionName.MEMORIES, allowed - (half.tokens if half else 0), others)
     return memories, packer.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
@@ -217,29 +225,31 @@ def _keys(section: Section) -> set[str]:
     return {piece.key for piece in section.pieces}
 
 
-def _beside(found: Sequence[ScoredPiece], seen: AbstractSet[str]) -> list[ScoredPiece]:
+def _beside(results: Sequence[ScoredPiece], seen: AbstractSet[str]) -> list[ScoredPiece]:
     """Return the results not shown elsewhere in the context."""
-    return [one for one in found if one.piece.key not in seen]
+    return [result for result in results if result.piece.key not in seen]
 
 
 def _as_results(packer: Packer, sources: ContextMaterial) -> list[ScoredPiece]:
     """Return the results of the query; with a disputed memory those that contradict it."""
-    found = {
-        one.piece.key: one for result in sources.results if (one := _as_result(packer, sources, result)) is not None
+    results = {
+        scored.piece.key: scored
+        for result in sources.results
+        if (scored := _as_result(packer, sources, result)) is not None
     }
     for row in sources.others.values():
         key = f"memory:{row.id}"
-        denied = [one for one in found.values() if key in one.conflicts]
-        if key not in found and denied:
-            best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
-            found[key] = ScoredPiece(rendering.of_memory(row, packer.listener), best, row.occurred_at, conflicts)
+        denied = [result for result in results.values() if key in result.conflicts]
+        if key not in results and denied:
+            best, conflicts = max(result.score for result in denied), frozenset(result.piece.key for result in denied)
+            results[key] = ScoredPiece(rendering.of_memory(row, packer.listener), best, row.occurred_at, conflicts)
     for name, answer in sources.outside:
         piece = rendering.of_outside(name, answer.source, answer.text)
-        found.setdefault(piece.key, ScoredPiece(piece, answer.score))
+        results.setdefault(piece.key, ScoredPiece(piece, answer.score))
     hidden_ids = sources.material.conversation.hidden if sources.material.conversation else frozenset()
     session_id = sources.material.conversation.session_id if sources.material.conversation else None
-    out = {f"message:{session_id}/{one}" for one in hidden_ids}
-    return [one for key, one in found.items() if key not in out]
+    out = {f"message:{session_id}/{message_id}" for message_id in hidden_ids}
+    return [result for key, result in results.items() if key not in out]
 
 
 def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> ScoredPiece | None:
@@ -265,4 +275,4 @@ def _quotable(text: str, counter: Counter) -> str:
 
 
 def _contradictions(sources: ContextMaterial, memory_id: UUID) -> frozenset[str]:
-    return frozenset(f"memory:{one}" for one in sources.disputes.get(memory_id, ()))
+    return frozenset(f"memory:{other_id}" for other_id in sources.disputes.get(memory_id, ()))

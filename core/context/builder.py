@@ -125,7 +125,7 @@ class ContextQuery:
         A session belongs to a group for those who spoke to the group there; for all others the request has to name it.
         """
         groups = {m.group_id for m in window.messages if m.user_id == self.user_id or self.user_id is None}
-        group = self.group_id or next((one for one in sorted(filter(None, groups))), None)
+        group = self.group_id or next((group_id for group_id in sorted(filter(None, groups))), None)
         if group is None or self.audience == "private":
             return replace(self, listener=self.user_id)
         return replace(self, user_id=None, group_id=group, listener=self.user_id)
@@ -146,7 +146,7 @@ class Context:
     @property
     def truncated(self) -> bool:
         """True if something was left out for the limit alone."""
-        return any(one.for_room for section in self.sheet.sections for one in section.left_out)
+        return any(left.for_room for section in self.sheet.sections for left in section.left_out)
 
     @property
     def prefix_hash(self) -> str:
@@ -225,22 +225,26 @@ def _read(
         replace(sources, query=f"{question}\n{step}".strip(), results=results, outside=outside),
     )
     if request.guidance:
-        told = guidance.guidance(question, request.limit)
-        sources = replace(sources, material=replace(sources.material, guidance=told))
+        guidance_text = guidance.guidance(question, request.limit)
+        sources = replace(sources, material=replace(sources.material, guidance=guidance_text))
     return request, sources, sources.results, chosen_depth
 
 
 def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
     """Mask secrets in messages and units, and drop hostile ones."""
-    shown: list[query.SearchResult] = []
-    for one in results:
-        if one.unit is not None:
-            told = output.screened_output(one.unit.summary)
-            shown += [] if told.hostile else [replace(one, unit=replace(one.unit, summary=told.text))]
+    screened_results: list[query.SearchResult] = []
+    for result in results:
+        if result.unit is not None:
+            summary = output.screened_output(result.unit.summary)
+            screened_results += (
+                [] if summary.hostile else [replace(result, unit=replace(result.unit, summary=summary.text))]
+            )
             continue
-        screened = output.messages([one.message] if one.message is not None else [])
-        shown += [one] if one.message is None else [replace(one, message=message) for message in screened]
-    return shown
+        screened = output.messages([result.message] if result.message is not None else [])
+        screened_results += (
+            [result] if result.message is None else [replace(result, message=message) for message in screened]
+        )
+    return screened_results
 
 
 def _read_material(
@@ -255,7 +259,11 @@ def _read_material(
         material = replace(material, instructions=own)
     before = stable_selection.get(tx, request.session_id, request.reader) if request.session_id else None
     profile_ids = profile_lines.names(attributes)
-    ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in profile_ids)] if before else []
+    ids = (
+        [*before.memory_ids, *(memory_id for memory_id in map(UUID, before.profile) if memory_id not in profile_ids)]
+        if before
+        else []
+    )
     return ContextMaterial(
         "",
         material,
@@ -263,7 +271,7 @@ def _read_material(
         (),
         before,
         context_reader.active_memories(tx, request.user_id, request.group_id, ids),
-        passages.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
+        passages.passages(tx, [reference.split("@")[0] for reference in before.passages]) if before else {},
         {},
         {},
         inactive=context_reader.inactive_ids(tx, list(profile_ids)) | _of_other_projects(tx, request, profile_ids),
@@ -282,18 +290,18 @@ def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources
     """Filter the results, and read contradictions among memories, with those that were not found."""
     conversation, results = sources.material.conversation, sources.results
     session_id = conversation.session_id if conversation else None  # What is hidden there is known already.
-    places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != session_id]
-    rows = [*(one.memory for one in results if one.memory is not None), *sources.standing.values()]
+    places = [(m.session_id, m.id) for result in results if (m := result.message) and m.session_id != session_id]
+    rows = [*(result.memory for result in results if result.memory is not None), *sources.standing.values()]
     disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
     if not disputed and not places:
         return replace(sources, results=_to_show(results, frozenset(), session_id, sources.query, request))
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
-        denied = sorted({one for ones in disputes.values() for one in ones})
+        denied = sorted({memory_id for ones in disputes.values() for memory_id in ones})
         others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
         hidden = context_reader.hidden_among(tx, places)
-        shown = _to_show(results, hidden, session_id, sources.query, request)
-    return replace(sources, results=shown, disputes=disputes, others=others)
+        displayed = _to_show(results, hidden, session_id, sources.query, request)
+    return replace(sources, results=displayed, disputes=disputes, others=others)
 
 
 def _at_hand(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> RecentWindow:
@@ -340,9 +348,9 @@ def _with_step(
     results: Sequence[query.SearchResult], for_step: Sequence[query.SearchResult]
 ) -> list[query.SearchResult]:
     """Add what the current step needs, below what the question found."""
-    known = {(one.ranked.hit.type, one.ranked.hit.key) for one in results}
-    added = [one for one in for_step if (one.ranked.hit.type, one.ranked.hit.key) not in known]
-    below = [replace(one, ranked=replace(one.ranked, score=one.ranked.score * STEP_SHARE)) for one in added]
+    keys = {(result.ranked.hit.type, result.ranked.hit.key) for result in results}
+    added = [result for result in for_step if (result.ranked.hit.type, result.ranked.hit.key) not in keys]
+    below = [replace(result, ranked=replace(result.ranked, score=result.ranked.score * STEP_SHARE)) for result in added]
     return [*results, *below]
 
 
@@ -366,14 +374,14 @@ def _to_show(
     """Drop what is hidden, not valid now, of another project or the question itself, and units of the session."""
     now = memories.now()
     if request.at_work:
-        results = [one for one in results if _is_of_project(one, request.group_id)]
+        results = [result for result in results if _is_of_project(result, request.group_id)]
     return [
-        one
-        for one in results
-        if (one.memory is None or _holds(one.memory, now))
-        and (one.message is None or (one.message.session_id, one.message.id) not in hidden)
-        and (one.message is None or not projects.repeats(one.message, question))
-        and (one.unit is None or not (one.unit.hidden or one.unit.session_id == session_id))
+        result
+        for result in results
+        if (result.memory is None or _holds(result.memory, now))
+        and (result.message is None or (result.message.session_id, result.message.id) not in hidden)
+        and (result.message is None or not projects.repeats(result.message, question))
+        and (result.unit is None or not (result.unit.hidden or result.unit.session_id == session_id))
     ]
 
 

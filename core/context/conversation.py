@@ -74,8 +74,8 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
         if message.id not in conversation.hidden and message.content.strip()
     ]
     late = [message for message in seen if message.position >= since]
-    shown = window.fit_window(late, lambda: rendered.ends(late), allowed, rendered.cost)
-    pieces = [rendering.of_message(message, rendered(message)) for message in shown]
+    fitting = window.fit_window(late, lambda: rendered.ends(late), allowed, rendered.cost)
+    pieces = [rendering.of_message(message, rendered(message)) for message in fitting]
     if not pieces and seen:
         pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
     left_out = [
@@ -158,18 +158,20 @@ def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
     """Put the key messages first, which are dropped last; then the summary of the rest."""
     if conversation.summary is None:
         return
-    for one in _key_messages(conversation, conversation.summary):
+    for key_message in _key_messages(conversation, conversation.summary):
         source = {
             "type": "message",
             "session_id": conversation.session_id,
-            "id": one.message_id,
-            "position": one.position,
+            "id": key_message.message_id,
+            "position": key_message.position,
         }
-        seen = output.screened_output(one.quote)
+        seen = output.screened_output(key_message.quote)
         if seen.hostile:
             continue
         line = rendering.one_line(seen.text)
-        yield SectionPiece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {line}", source, rendering.KEYS)
+        yield SectionPiece(
+            f"key:{key_message.message_id}", f"- {key_message.kind}, {key_message.by}: {line}", source, rendering.KEYS
+        )
     source = {"type": "summary", "session_id": conversation.session_id, "to_position": conversation.summary.to_position}
     yield SectionPiece(
         f"summary:{conversation.session_id}",
@@ -180,9 +182,9 @@ def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
 
 def _key_messages(conversation: SessionSlice, summary: Summary) -> Sequence[KeyMessage]:
     """Return the key messages of the summary, without questions that were answered since."""
-    asked = [key for key in summary.key_messages if key.kind == open_questions.KIND]
+    questions = [key for key in summary.key_messages if key.kind == open_questions.KIND]
     since = [m for m in conversation.messages if m.position > summary.to_position and m.id not in conversation.hidden]
-    still_open = open_questions.still_open(asked, (), since) if asked else []
+    still_open = open_questions.still_open(questions, (), since) if questions else []
     return [key for key in summary.key_messages if key.kind != open_questions.KIND or key in still_open]
 
 

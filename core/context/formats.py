@@ -50,13 +50,13 @@ def render(assembled: Assembled, form: Format) -> Json:
     return _anthropic(assembled) if form == "anthropic" else {"messages": _openai(assembled)}
 
 
-def tokens(shown: Json, counter: Counter) -> int:
+def tokens(rendered: Json, counter: Counter) -> int:
     """Count the tokens of a rendered context, with the frame of each message."""
-    if "text" in shown:
-        return counter.count(shown["text"])
-    system = [block["text"] for block in shown.get("system", ())]
-    spoken = [one for message in shown["messages"] for one in _texts(message["content"])]
-    framed = (len(shown["messages"]) + len(system)) * MESSAGE_TOKENS
+    if "text" in rendered:
+        return counter.count(rendered["text"])
+    system = [block["text"] for block in rendered.get("system", ())]
+    spoken = [text for message in rendered["messages"] for text in _texts(message["content"])]
+    framed = (len(rendered["messages"]) + len(system)) * MESSAGE_TOKENS
     return sum(map(counter.count, (*system, *spoken))) + framed + (REPLY_TOKENS if framed else 0)
 
 
@@ -67,7 +67,7 @@ def nothing(form: Format) -> Json:
 
 def join_sections(assembled: Assembled, parts: Sequence[SectionName]) -> str:
     """Join the texts of sections."""
-    return "\n\n".join(one.text for one in assembled.sections if one.part in parts and one.text)
+    return "\n\n".join(section.text for section in assembled.sections if section.part in parts and section.text)
 
 
 def _openai(assembled: Assembled) -> list[Json]:
@@ -87,7 +87,7 @@ def _anthropic(assembled: Assembled) -> Json:
     stable, focus = join_sections(assembled, STABLE), join_sections(assembled, LAST)
     turns: list[Json] = []
     recent = _recent_pieces(assembled)
-    for piece in (one for one in recent if one.role != "system"):
+    for piece in (piece for piece in recent if piece.role != "system"):
         role = "assistant" if piece.role == "assistant" else "user"
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"].append({"type": "text", "text": _turn_text(piece)})
@@ -100,8 +100,8 @@ def _anthropic(assembled: Assembled) -> Json:
             turns.append({"role": "user", "content": []})
         turns[-1]["content"].insert(max(0, len(turns[-1]["content"]) - 1), {"type": "text", "text": focus})
     cached = {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}
-    said = [{"type": "text", "text": _turn_text(piece)} for piece in recent if piece.role == "system"]
-    return {"system": [*([cached] if stable else []), *said], "messages": turns}
+    system_messages = [{"type": "text", "text": _turn_text(piece)} for piece in recent if piece.role == "system"]
+    return {"system": [*([cached] if stable else []), *system_messages], "messages": turns}
 
 
 def _text(assembled: Assembled) -> str:

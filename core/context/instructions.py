@@ -54,14 +54,14 @@ def lay_out(packer: Packer, instructions: Sequence[Any], facts: Sequence[Profile
     """Lay out instructions, then the profile, as there is room."""
     always = packer.first(SectionName.INSTRUCTIONS, _most(packer), _instruction_pieces(packer, instructions))
     shown_keys = _keys(always)
-    untold = [line for line in facts if not all(f"memory:{one}" in shown_keys for one in line.memories)]
+    untold = [line for line in facts if not all(f"memory:{memory}" in shown_keys for memory in line.memories)]
     order = profile_lines.order(untold)
     ordered, _ = profile_lines.split_lines(untold, order)
     profile = packer.first(SectionName.PROFILE, _room_for_profile(packer, always), [line.piece() for line in ordered])
     keys = {piece.key for piece in profile.pieces}
-    shown = {one for line in ordered if line.key in keys for one in line.memories}
+    displayed = {memory for line in ordered if line.key in keys for memory in line.memories}
     ids = [UUID(piece.source["id"]) for piece in always.pieces]
-    return FixedSections(always, profile, NO_NEWS, ids, [one for one in order if one in shown])
+    return FixedSections(always, profile, NO_NEWS, ids, [memory for memory in order if memory in displayed])
 
 
 def keep_layout(
@@ -77,20 +77,20 @@ def keep_layout(
     `rows`: valid memories, for statements that are no longer among the strongest.
     """
     by_id = {row.id: row for row in instructions}
-    here = {one for line in facts for one in line.memories}
-    missing = [rows.get(UUID(one)) for one in earlier.profile if one not in here]
+    here = {memory for line in facts for memory in line.memories}
+    missing = [rows.get(UUID(memory)) for memory in earlier.profile if memory not in here]
     fell = [profile_lines.displaced_line(row) if row is not None else None for row in missing]
-    if None in fell or any(one not in by_id for one in earlier.instructions):
+    if None in fell or any(instruction_id not in by_id for instruction_id in earlier.instructions):
         return None
     old, new = profile_lines.split_lines([*facts, *filter(None, fell)], earlier.profile)
-    orders = _instruction_pieces(packer, [by_id[one] for one in earlier.instructions])
+    orders = _instruction_pieces(packer, [by_id[instruction_id] for instruction_id in earlier.instructions])
     always = packer.first(SectionName.INSTRUCTIONS, _most(packer), orders)
     profile = packer.first(SectionName.PROFILE, _room_for_profile(packer, always), [line.piece() for line in old])
     since = _news(packer, FixedSections(always, profile, NO_NEWS, (), ()), fresh, new, earlier.memory_ids)
     if always.left_out or profile.left_out or since.left_out:
         return None
-    shown = _keys(always) | _keys(profile) | _keys(since)
-    always, profile = _with_reasons(always, fresh.always, shown), _with_reasons(profile, fresh.profile, shown)
+    displayed = _keys(always) | _keys(profile) | _keys(since)
+    always, profile = _with_reasons(always, fresh.always, displayed), _with_reasons(profile, fresh.profile, displayed)
     return FixedSections(always, profile, since, earlier.instructions, earlier.profile)
 
 
@@ -99,14 +99,14 @@ def _news(
 ) -> Section:
     """Return the news: what a new layout would add above, without statements shown as memories."""
     above = {piece.key for piece in fresh.profile.pieces}
-    shown = {f"memory:{one}" for one in memories}
+    displayed_keys = {f"memory:{memory_id}" for memory_id in memories}
     orders = [
-        replace(one, heading=one.heading or rendering.ORDERS)
-        for one in fresh.always.pieces
-        if one.key not in old.stable
+        replace(piece, heading=piece.heading or rendering.ORDERS)
+        for piece in fresh.always.pieces
+        if piece.key not in old.stable
     ]
     facts = [line.piece(rendering.ABOUT) for line in new if line.key in above]
-    news = [*orders, *(one for one in facts if not shown & _profile_statements([one]))]
+    news = [*orders, *(piece for piece in facts if not displayed_keys & _profile_statements([piece]))]
     allowed = min(int(packer.allowance.system * SINCE), max(0, _most(packer) - old.tokens))
     return packer.first(SectionName.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
 
@@ -126,8 +126,8 @@ def _room_for_profile(packer: Packer, always: Section) -> int:
     return max(0, packer.allowance.system - always.tokens)
 
 
-def _with_reasons(section: Section, fresh: Section, shown: set[str]) -> Section:
-    return replace(section, left_out=[one for one in fresh.left_out if one.key not in shown])
+def _with_reasons(section: Section, fresh: Section, displayed_keys: set[str]) -> Section:
+    return replace(section, left_out=[left for left in fresh.left_out if left.key not in displayed_keys])
 
 
 def _keys(section: Section) -> set[str]:
@@ -136,5 +136,7 @@ def _keys(section: Section) -> set[str]:
 
 def _profile_statements(pieces: Sequence[SectionPiece]) -> set[str]:
     """Return memories repeated word for word in the profile; one that fills a slot says more than the slot."""
-    listed = [one for one in pieces if one.key.startswith(tuple(f"profile:{name}." for name in profile_lines.LISTED))]
-    return {f"memory:{one}" for piece in listed for one in piece.source["memories"]}
+    listed = [
+        piece for piece in pieces if piece.key.startswith(tuple(f"profile:{name}." for name in profile_lines.LISTED))
+    ]
+    return {f"memory:{memory}" for piece in listed for memory in piece.source["memories"]}

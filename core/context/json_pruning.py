@@ -49,11 +49,11 @@ def parse_json(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        found = json.loads(text, parse_constant=_refuse)
-        json.dumps(found, allow_nan=False).encode()
+        parsed = json.loads(text, parse_constant=_refuse)
+        json.dumps(parsed, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None
-    return found
+    return parsed
 
 
 def smaller(value: Any, note: str, matches: Matches) -> Iterator[str]:
@@ -149,12 +149,12 @@ def _words(value: Any, levels: int) -> Iterator[str]:
     if isinstance(value, str):
         yield value[:_SAID]
     elif isinstance(value, list):
-        for one in value[: _SIZES[0]] if levels else ():
-            yield from _words(one, levels - 1)
+        for element in value[: _SIZES[0]] if levels else ():
+            yield from _words(element, levels - 1)
     elif isinstance(value, dict):
-        for key, one in list(value.items())[: _SIZES[0]] if levels else ():
-            if one:
+        for key, entry in list(value.items())[: _SIZES[0]] if levels else ():
+            if entry:
                 yield key
-                yield from _words(one, levels - 1)
+                yield from _words(entry, levels - 1)
     elif value is not None:
         yield str(value)

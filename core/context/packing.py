@@ -64,36 +64,38 @@ class Packer:
         self, part: SectionName, allowed: int, pieces: Sequence[SectionPiece], left: Iterable[LeftOut] = ()
     ) -> Section:
         """Make a section of pieces; the last ones are dropped while title and headings exceed the room."""
-        shown, left_out = list(pieces), list(left)
-        text = rendering.section_text(part, shown)
-        while shown and self.cost(text) > allowed:
-            left_out.append(LeftOut(shown.pop().key, "no room", for_room=True))
-            text = rendering.section_text(part, shown)
-        return Section(part, text, self.cost(text) if text else 0, allowed, shown, left_out)
+        kept, left_out = list(pieces), list(left)
+        text = rendering.section_text(part, kept)
+        while kept and self.cost(text) > allowed:
+            left_out.append(LeftOut(kept.pop().key, "no room", for_room=True))
+            text = rendering.section_text(part, kept)
+        return Section(part, text, self.cost(text) if text else 0, allowed, kept, left_out)
 
     def first(self, part: SectionName, allowed: int, pieces: Iterable[SectionPiece]) -> Section:
         """Take pieces in order as there is room; a shorter one may fit behind one that does not."""
-        shown, left_out, left = [], [], allowed - TITLE_TOKENS
+        kept, left_out, left = [], [], allowed - TITLE_TOKENS
         for piece in pieces:
             if (cost := self.line(piece)) <= left:
                 left -= cost
-                shown.append(piece)
+                kept.append(piece)
             else:
                 left_out.append(LeftOut(piece.key, "no room", for_room=True))
-        return self.section(part, allowed, shown, left_out)
+        return self.section(part, allowed, kept, left_out)
 
     def best(
-        self, part: SectionName, allowed: int, found: Sequence[ScoredPiece], left: Iterable[LeftOut] = ()
+        self, part: SectionName, allowed: int, results: Sequence[ScoredPiece], left: Iterable[LeftOut] = ()
     ) -> Section:
         """Take the cheapest set of results that says enough."""
-        by_key = {one.piece.key: one for one in found}
+        by_key = {result.piece.key: result for result in results}
         items = [
-            SelectionItem(key, one.piece.text, self.line(one.piece), one.score, one.occurred_at, one.conflicts)
-            for key, one in by_key.items()
+            SelectionItem(
+                key, result.piece.text, self.line(result.piece), result.score, result.occurred_at, result.conflicts
+            )
+            for key, result in by_key.items()
         ]
         chosen = choose(items, max(0, allowed - TITLE_TOKENS), self.query, self.k)
-        shown = [by_key[item.key].piece for item in chosen.kept]
-        return self.section(part, allowed, shown, [*left, *chosen.left_out])
+        kept = [by_key[item.key].piece for item in chosen.kept]
+        return self.section(part, allowed, kept, [*left, *chosen.left_out])
 
 
 @dataclass(frozen=True, slots=True)

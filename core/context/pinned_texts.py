@@ -34,10 +34,10 @@ def pinned_sections(packer: Packer, material: OwnerMaterial) -> Sequence[Section
 
 def pinned_tokens(packer: Packer, material: OwnerMaterial, limit: int) -> int:
     """Return the tokens of the pinned texts. Invalid: at `/max_tokens`, if they leave no room for a context."""
-    taken = sum(one.tokens + SEPARATOR for one in pinned_sections(packer, material))
+    taken = sum(section.tokens + SEPARATOR for section in pinned_sections(packer, material))
     if taken and limit - taken < LEAST:
-        told = (
+        message = (
             f"the pinned system prompt and task take {taken} tokens; ask for at least {taken + LEAST}, or shorten them"
         )
-        raise Invalid([Problem("/max_tokens", told)])
+        raise Invalid([Problem("/max_tokens", message)])
     return taken

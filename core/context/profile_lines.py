@@ -41,7 +41,7 @@ class ProfileLine:
 
     @property
     def memories(self) -> tuple[str, ...]:
-        return tuple(one for value in self.values for one in value.memories)
+        return tuple(memory for value in self.values for memory in value.memories)
 
     def piece(self, heading: str = "") -> SectionPiece:
         section, _, name = self.name.partition(".")
@@ -60,8 +60,8 @@ def lines(attributes: Json, inactive: Collection[str] = frozenset()) -> Iterator
     for name, entries in attributes.get("lists", {}).items():
         yield from _line(f"lists.{name}", entries, "value", inactive)
     for section in LISTED:
-        for one in attributes.get(section, []):
-            yield from _line(f"{section}.{one['memories'][0]}", [one], "content", inactive)
+        for entry in attributes.get(section, []):
+            yield from _line(f"{section}.{entry['memories'][0]}", [entry], "content", inactive)
 
 
 def displaced_line(row: Any) -> ProfileLine | None:
@@ -71,22 +71,22 @@ def displaced_line(row: Any) -> ProfileLine | None:
     if {"attribute", "values"} <= row.structured.keys():
         return None
     section = profile_attributes.SECTIONS.get(Category(row.category)) or profile_attributes.ABOUT.get(Topic(row.topic))
-    one = str(row.id)
-    return ProfileLine(f"{section}.{one}", (Value(row.content, (one,)),)) if section in LISTED else None
+    memory_id = str(row.id)
+    return ProfileLine(f"{section}.{memory_id}", (Value(row.content, (memory_id,)),)) if section in LISTED else None
 
 
-def order(shown: Sequence[ProfileLine]) -> list[str]:
+def order(displayed: Sequence[ProfileLine]) -> list[str]:
     """Return the memories that identify each value, in the order of the lines."""
-    found: dict[str, None] = {}
-    for value in (value for line in shown for value in line.values):
-        if not any(one in found for one in value.memories):
-            found[value.memories[0]] = None
-    return list(found)
+    identifying: dict[str, None] = {}
+    for value in (value for line in displayed for value in line.values):
+        if not any(memory in identifying for memory in value.memories):
+            identifying[value.memories[0]] = None
+    return list(identifying)
 
 
 def split_lines(current: Sequence[ProfileLine], before: Sequence[str]) -> tuple[list[ProfileLine], list[ProfileLine]]:
     """Order the lines as they were shown `before`; return also the lines of new values."""
-    places = {one: position for position, one in enumerate(before)}
+    places = {memory: position for position, memory in enumerate(before)}
     old: list[tuple[int, ProfileLine]] = []
     new: list[ProfileLine] = []
     for line in current:
@@ -95,25 +95,25 @@ def split_lines(current: Sequence[ProfileLine], before: Sequence[str]) -> tuple[
             old.append((ranked[0][0], ProfileLine(line.name, tuple(value for _, value in ranked))))
         if rest := tuple(value for value in line.values if _place(value, places) < 0):
             new.append(ProfileLine(line.name, rest))
-    old.sort(key=lambda one: (one[0], one[1].name))
+    old.sort(key=lambda placed: (placed[0], placed[1].name))
     return [line for _, line in old], new
 
 
 def names(attributes: Json) -> set[UUID]:
     """Return the memories that the lines cite."""
-    return {UUID(one) for line in lines(attributes) for one in line.memories}
+    return {UUID(memory) for line in lines(attributes) for memory in line.memories}
 
 
-def _line(name: str, entries: Sequence[Json], word: str, inactive: Collection[str]) -> Iterator[ProfileLine]:
+def _line(name: str, entries: Sequence[Json], value_key: str, inactive: Collection[str]) -> Iterator[ProfileLine]:
     values = []
-    for one in entries:
-        standing = tuple(memory for memory in one["memories"] if memory not in inactive)
-        if standing and not one.get("disputed"):
-            values.append(Value(("not " if one.get("negated") else "") + one[word], standing))
+    for entry in entries:
+        standing = tuple(memory for memory in entry["memories"] if memory not in inactive)
+        if standing and not entry.get("disputed"):
+            values.append(Value(("not " if entry.get("negated") else "") + entry[value_key], standing))
     if values:
         yield ProfileLine(name, tuple(values))
 
 
 def _place(value: Value, places: Mapping[str, int]) -> int:
     """Return the position at which a value was first shown; -1: nowhere."""
-    return min((places[one] for one in value.memories if one in places), default=-1)
+    return min((places[memory] for memory in value.memories if memory in places), default=-1)

@@ -93,10 +93,10 @@ def material(
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
     """Return the active memories that contradict each of these."""
-    found: dict[UUID, set[UUID]] = {}
+    contradicting: dict[UUID, set[UUID]] = {}
     for row in tx.execute(_DISPUTES, {"ids": list(ids)}) if ids else ():
-        found.setdefault(row.one, set()).add(row.other)
-    return {one: frozenset(others) for one, others in found.items()}
+        contradicting.setdefault(row.one, set()).add(row.other)
+    return {memory_id: frozenset(others) for memory_id, others in contradicting.items()}
 
 
 def active_memories(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
@@ -112,7 +112,7 @@ def inactive_ids(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
 
 def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Return the hidden ones of these messages, by session and id."""
-    values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
+    values = {"sessions": [session for session, _ in places], "ids": [message_id for _, message_id in places]}
     rows = tx.execute(_HIDDEN, values) if places else ()
     return frozenset((row.session_id, row.message_id) for row in rows)
 

@@ -58,8 +58,8 @@ def open_all(settings: Settings) -> Mapping[str, Retriever]:
 
 def ask(retrievers: Mapping[str, Retriever], question: RetrieverQuery) -> Sequence[tuple[str, RetrievedText]]:
     """Return their results with their names, best first; one that fails is skipped and logged."""
-    found = [one for name, retriever in retrievers.items() for one in _of_one(name, retriever, question)]
-    return sorted(found, key=lambda one: -one[1].score)
+    results = [result for name, retriever in retrievers.items() for result in _of_one(name, retriever, question)]
+    return sorted(results, key=lambda result: -result[1].score)
 
 
 def screened(
@@ -68,8 +68,8 @@ def screened(
     """Return their results as they may be shown: without hostile ones and, unless `raw`, without secrets."""
     if not question.query.strip():
         return []
-    seen = ((name, one, output.screened_output(one.text)) for name, one in ask(retrievers, question))
-    return [(name, one if raw else replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
+    seen = ((name, result, output.screened_output(result.text)) for name, result in ask(retrievers, question))
+    return [(name, result if raw else replace(result, text=it.text)) for name, result, it in seen if not it.hostile]
 
 
 def _of_one(name: str, retriever: Retriever, question: RetrieverQuery) -> Iterator[tuple[str, RetrievedText]]:
@@ -79,6 +79,6 @@ def _of_one(name: str, retriever: Retriever, question: RetrieverQuery) -> Iterat
     except Exception:  # whatever a foreign module raises: an answer without it is better than none
         log.exception("retriever.failed", retriever=name)
         return
-    for one in answers:
-        if one.text.strip():
-            yield name, RetrievedText(one.text[:CHARACTERS], one.source, min(max(one.score, 0.0), 1.0))
+    for answer in answers:
+        if answer.text.strip():
+            yield name, RetrievedText(answer.text[:CHARACTERS], answer.source, min(max(answer.score, 0.0), 1.0))

@@ -96,7 +96,7 @@ def choose(
     kept = sorted(choice.kept, key=lambda u: (-max(item.score for item in u.items), u.key))
     return Chosen(
         tuple(item for unit in kept for item in unit.items),
-        tuple(sorted(choice.left_out, key=lambda one: one.key)),
+        tuple(sorted(choice.left_out, key=lambda left: left.key)),
         choice.spent,
         choice.coverage,
     )
@@ -154,7 +154,7 @@ class _Selection:
             self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
         elif gain > 0 and self.count + len(unit.items) > limits.most:
             self._leave(unit, f"{self.count} are enough for this question")
-        elif twin := next(filter(None, (_twin(unit, one) for one in self.kept)), None):
+        elif twin := next(filter(None, (_twin(unit, kept) for kept in self.kept)), None):
             self._leave(unit, f"says the same as {twin}")
         elif gain <= 0:
             self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
@@ -175,7 +175,7 @@ class _Selection:
 
     def _leave(self, unit: _Unit, why: str, *, for_room: bool = False) -> None:
         for item in unit.items:
-            others = ", ".join(one.key for one in unit.items if one is not item)
+            others = ", ".join(other.key for other in unit.items if other is not item)
             reason = f"{why} (together with {others}, which denies it)" if others else why
             self.left_out.append(LeftOut(item.key, reason, for_room))
 
@@ -211,38 +211,38 @@ def _cached_term_codes(text: str) -> tuple[Term, ...]:
 def _shares(items: Sequence[SelectionItem], query: str, highest: float) -> dict[str, Shares]:
     """Return the coverage of each item: its score divided among its terms, rarer ones more, and its query terms."""
     terms_of_item = {item.key: _term_codes(item.text) or (b"#" + item.key.encode(),) for item in items}
-    counts = Counter(term for found in terms_of_item.values() for term in found)
+    counts = Counter(term for term_codes in terms_of_item.values() for term in term_codes)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
     query_terms = frozenset(_term_codes(query)) if highest else frozenset()
     worth = ASKED * highest / len(query_terms) if query_terms else 0.0
     shares: dict[str, Shares] = {}
     for item in items:
-        found = terms_of_item[item.key]
-        rare = [rarity[term] for term in found]
+        term_codes = terms_of_item[item.key]
+        rare = [rarity[term] for term in term_codes]
         score, whole = max(0.0, item.score), math.fsum(rare)
-        met = [(b"?" + term, worth) for term in sorted(query_terms.intersection(found))]
-        shares[item.key] = [(term, score * one / whole) for term, one in zip(found, rare, strict=True)] + met
+        met = [(b"?" + term, worth) for term in sorted(query_terms.intersection(term_codes))]
+        shares[item.key] = [(term, score * weight / whole) for term, weight in zip(term_codes, rare, strict=True)] + met
     return shares
 
 
 def _units(items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> list[_Unit]:
     """Group items that contradict each other, directly or through others."""
     members = {item.key: {item.key} for item in items}
-    for one, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
-        if members[one] is not members[other]:
-            members[one] |= members[other]
+    for first, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
+        if members[first] is not members[other]:
+            members[first] |= members[other]
             for key in members[other]:
-                members[key] = members[one]
+                members[key] = members[first]
     by_key = {item.key: item for item in items}
     groups = {min(group): group for group in members.values()}
-    return [_unit(key, [by_key[one] for one in group], shares) for key, group in sorted(groups.items())]
+    return [_unit(key, [by_key[member] for member in group], shares) for key, group in sorted(groups.items())]
 
 
 def _unit(key: str, items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> _Unit:
     says = shares[key]
     if len(items) > 1:
         best: dict[Term, float] = {}
-        for term, share in (one for item in items for one in shares[item.key]):
+        for term, share in (pair for item in items for pair in shares[item.key]):
             best[term] = max(best.get(term, 0.0), share)
         says = sorted(best.items())
     tokens = sum(max(1, item.tokens) for item in items)
@@ -261,25 +261,25 @@ def _twin(unit: _Unit, other: _Unit) -> str | None:
     """Return the key of a kept item that says the same; None for contradicted items."""
     if len(unit.items) > 1:
         return None
-    return next((one.key for one in other.items if _is_twin(unit.items[0], one)), None)
+    return next((item.key for item in other.items if _is_twin(unit.items[0], item)), None)
 
 
-def _is_twin(one: SelectionItem, other: SelectionItem) -> bool:
+def _is_twin(item: SelectionItem, other: SelectionItem) -> bool:
     """Return whether two items say the same: words or vectors agree, and nothing in their words forbids it."""
-    if one.text.strip() == other.text.strip():
+    if item.text.strip() == other.text.strip():
         return True
-    analysis, other_analysis = read(one.text), read(other.text)
-    if not (is_same(analysis, other_analysis) or _is_alike(one, other)):
+    analysis, other_analysis = read(item.text), read(other.text)
+    if not (is_same(analysis, other_analysis) or _is_alike(item, other)):
         return False
     return not (denial(analysis, other_analysis) or difference(analysis, other_analysis))
 
 
-def _is_alike(one: SelectionItem, other: SelectionItem) -> bool:
+def _is_alike(item: SelectionItem, other: SelectionItem) -> bool:
     # Names do not compare across scripts.
-    return _cosine(one, other) >= ALIKE and has_han(one.text) == has_han(other.text)
+    return _cosine(item, other) >= ALIKE and has_han(item.text) == has_han(other.text)
 
 
-def _cosine(one: SelectionItem, other: SelectionItem) -> float:
-    if one.vector is None or other.vector is None or len(one.vector) != len(other.vector):
+def _cosine(item: SelectionItem, other: SelectionItem) -> float:
+    if item.vector is None or other.vector is None or len(item.vector) != len(other.vector):
         return 0.0
-    return math.fsum(a * b for a, b in zip(one.vector, other.vector, strict=True))
+    return math.fsum(a * b for a, b in zip(item.vector, other.vector, strict=True))

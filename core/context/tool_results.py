@@ -132,9 +132,9 @@ def _as_text(
             break
         taken += 1
     while taken:
-        shown = sorted(ranked[:taken])
-        left_out = _left_out(pieces, shown, len(readable))
-        yield f"{_join_pieces(pieces, shown)}\n[{left_out} left out{way}]", left_out
+        kept = sorted(ranked[:taken])
+        left_out = _left_out(pieces, kept, len(readable))
+        yield f"{_join_pieces(pieces, kept)}\n[{left_out} left out{way}]", left_out
         taken = min(taken - 1, taken * 15 // 16)
 
 
@@ -178,17 +178,17 @@ def _rank_pieces(pieces: Sequence[_Piece], query_terms: frozenset[str]) -> list[
         weights.append(answers[position] + ends + _weight(piece.text) / (1 + seen[form]))
         seen[form] += 1
     around = list(weights)
-    for position, (one, other) in enumerate(pairwise(weights)):  # What stands beside an error or an answer explains it.
+    for position, (own, other) in enumerate(pairwise(weights)):  # What stands beside an error or an answer explains it.
         around[position] += other / 4
-        around[position + 1] += one / 4
+        around[position + 1] += own / 4
     return sorted(range(len(pieces)), key=lambda position: (-around[position], position))
 
 
 def _answers(pieces: Sequence[_Piece], query_terms: frozenset[str]) -> list[float]:
     """Return the relevance of each piece: a term counts the less, the more pieces it occurs in."""
     met = [query_terms.intersection(terms(piece.text)) if query_terms else frozenset[str]() for piece in pieces]
-    counts = Tally(term for found in met for term in found)
-    return [math.fsum(ANSWER / (1 + math.log2(counts[term])) for term in found) for found in met]
+    counts = Tally(term for matched in met for term in matched)
+    return [math.fsum(ANSWER / (1 + math.log2(counts[term])) for term in matched) for matched in met]
 
 
 def _weight(text: str) -> float:
@@ -200,12 +200,12 @@ def _weight(text: str) -> float:
     return weight + (3 if _WARNING.search(text) else 2 if _DEFINED.match(text) else 0)
 
 
-def _join_pieces(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
+def _join_pieces(pieces: Sequence[_Piece], kept: Sequence[int]) -> str:
     """Join the shown pieces in order, with a mark for each gap that says how many lines are missing."""
     parts: list[str] = []
     before = _Piece(-1, "")
     last = -1
-    for position in shown:
+    for position in kept:
         piece = pieces[position]
         if position > last + 1:
             missing = piece.line - before.line - 1
@@ -220,9 +220,9 @@ def _join_pieces(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
     )
 
 
-def _left_out(pieces: Sequence[_Piece], shown: Sequence[int], length: int) -> str:
+def _left_out(pieces: Sequence[_Piece], kept: Sequence[int], length: int) -> str:
     lines = pieces[-1].line + 1
-    missing = lines - len({pieces[position].line for position in shown})
+    missing = lines - len({pieces[position].line for position in kept})
     if missing:
         return f"{missing} of {lines} lines"
-    return f"{length - sum(len(pieces[position].text) for position in shown)} of {length} characters"
+    return f"{length - sum(len(pieces[position].text) for position in kept)} of {length} characters"

@@ -63,7 +63,7 @@ def split(content: str, media_type: MediaType, tokens: int) -> list[Chunk]:
     """
     blocks = _blocks(content, media_type)
     cutter = _Cutter(content, blocks, tokens)
-    ranges = [found for start, end in _sections(content, blocks) for found in cutter.cut(start, end)]
+    ranges = [span for start, end in _sections(content, blocks) for span in cutter.cut(start, end)]
     return [Chunk(n, cutter.path(start, end), start, end) for n, (start, end) in enumerate(ranges, 1)]
 
 
@@ -84,13 +84,13 @@ def title_of(content: str, media_type: MediaType) -> str:
 
 
 def _first_words(content: str) -> str:
-    found = _WORDS.search(content)
-    return found[0] if found else ""
+    match = _WORDS.search(content)
+    return match[0] if match else ""
 
 
-def _shorten(said: str) -> str:
-    said = " ".join(said.split())
-    return said if len(said) <= HEADING_CHARACTERS else said[: HEADING_CHARACTERS - 1] + "…"
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= HEADING_CHARACTERS else text[: HEADING_CHARACTERS - 1] + "…"
 
 
 def _blocks(content: str, media_type: MediaType) -> list[_Block]:
@@ -99,7 +99,7 @@ def _blocks(content: str, media_type: MediaType) -> list[_Block]:
     begin = max(content.rfind("\n", 0, _after_blanks(content, bom, len(content))) + 1, bom)
     if media_type == MARKDOWN and content.count("\n") + content.count("\r") <= MOST_LINES:
         return _markdown_blocks(content, begin)
-    return [_Block(begin, ()), *(_Block(found.end(), ()) for found in _GAP.finditer(content, begin))]
+    return [_Block(begin, ()), *(_Block(gap.end(), ()) for gap in _GAP.finditer(content, begin))]
 
 
 def _markdown_blocks(content: str, begin: int) -> list[_Block]:
@@ -107,7 +107,7 @@ def _markdown_blocks(content: str, begin: int) -> list[_Block]:
     front = _FRONT.match(content, begin)
     blocks = [_Block(begin, (), lines=True)] if front else []
     begin = front.end() if front else begin
-    starts = [begin, *(found.end() for found in _LINE.finditer(content, begin))]
+    starts = [begin, *(line.end() for line in _LINE.finditer(content, begin))]
     over: list[tuple[int, str]] = []
     tokens = _parser().parse(content[begin:])
     for at, token in enumerate(tokens):
@@ -117,14 +117,14 @@ def _markdown_blocks(content: str, begin: int) -> list[_Block]:
         heading = token.type == "heading_open" and not _ITEM.match(content, start)
         if heading:
             level = int(token.tag[1])
-            over = [*((n, said) for n, said in over if n < level), (level, _heading(tokens[at + 1]))]
-        blocks.append(_Block(start, tuple(said for _, said in over), heading, _by_lines(token, content, start)))
+            over = [*((n, title) for n, title in over if n < level), (level, _heading(tokens[at + 1]))]
+        blocks.append(_Block(start, tuple(title for _, title in over), heading, _by_lines(token, content, start)))
     return blocks if blocks and blocks[0].start <= begin else [_Block(begin, ()), *blocks]
 
 
 def _after_blanks(content: str, start: int, end: int) -> int:
-    found = _BLANK.match(content, start, end)
-    return found.end() if found else start
+    match = _BLANK.match(content, start, end)
+    return match.end() if match else start
 
 
 def _heading(inline: Token) -> str:
@@ -180,10 +180,10 @@ class _Cutter:
 
     def _begin(self, start: int, end: int) -> int:
         """Return the position of the first non-blank character, or of its indentation at the beginning of a line."""
-        found = _after_blanks(self._content, start, end)
-        line = max(self._content.rfind("\n", 0, found) + 1, start)
+        first = _after_blanks(self._content, start, end)
+        line = max(self._content.rfind("\n", 0, first) + 1, start)
         whole = line == 0 or self._content[line - 1] == "\n"
-        return line if whole and found < end and self._estimate(line, found + 1) <= self._tokens // 2 else found
+        return line if whole and first < end and self._estimate(line, first + 1) <= self._tokens // 2 else first
 
     def _stop(self, start: int, end: int) -> int:
         """Return the best end of a passage that begins at `start`."""
@@ -191,34 +191,34 @@ class _Cutter:
         if _after_blanks(self._content, furthest, end) >= end:
             return end
         half = start + (furthest - start) // 2
-        place = bisect_right(self._starts, furthest) - 1
-        block = self._starts[place]
-        after = self._starts[place + 1] if place + 1 < len(self._starts) else end
+        index = bisect_right(self._starts, furthest) - 1
+        block = self._starts[index]
+        after = self._starts[index + 1] if index + 1 < len(self._starts) else end
         if block > start and (block > half or self._fits(block, min(after, end))):
-            return self._between(start, half, place)
-        return self._within(start, half, furthest, lines=self._blocks[place].lines)
+            return self._between(start, half, index)
+        return self._within(start, half, furthest, lines=self._blocks[index].lines)
 
     def _fits(self, start: int, end: int) -> bool:
         return self._furthest(start, end) >= end
 
-    def _between(self, start: int, half: int, place: int) -> int:
-        """Return a boundary before the block at `place`, or before a heading above it, which stays with its text."""
-        for at in range(place, 0, -1):
+    def _between(self, start: int, half: int, index: int) -> int:
+        """Return a boundary before the block at `index`, or before a heading above it, which stays with its text."""
+        for at in range(index, 0, -1):
             if self._starts[at] <= start:
                 break
             if self._blocks[at].heading and not self._blocks[at - 1].heading and self._starts[at] > half:
                 return self._starts[at]
-        first = place
+        first = index
         while self._blocks[first - 1].heading and self._starts[first - 1] > start:
             first -= 1
-        return self._starts[place if self._blocks[first - 1].heading else first]
+        return self._starts[index if self._blocks[first - 1].heading else first]
 
     def _within(self, start: int, half: int, furthest: int, *, lines: bool) -> int:
         """Return a boundary within a block: after the last line, sentence, clause or word that leaves at least half."""
         for pattern in _BY_LINES if lines else _BY_SENTENCES:
-            found = [match.end() for match in pattern.finditer(self._content, half, furthest)]
-            if found and found[-1] > start:
-                return found[-1]
+            ends = [match.end() for match in pattern.finditer(self._content, half, furthest)]
+            if ends and ends[-1] > start:
+                return ends[-1]
         stop = furthest
         while stop > start and _is_one_grapheme(self._content[stop - 1], self._content[stop]):
             stop -= 1

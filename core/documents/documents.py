@@ -57,16 +57,16 @@ def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedD
     """
     sent = draft.sent
     shelf.lock(tx, sent.user_id, sent.group_id)
-    known = _same_place(tx, sent)
+    stored = _same_place(tx, sent)
     apart = [piece for piece in draft.pieces if piece.apart]
-    if known is not None and _says_the_same(known, draft):
-        return SavedDocument(known, "unchanged", len(draft.pieces), apart)
-    document_id = known.id if known is not None else uuid7()
+    if stored is not None and _says_the_same(stored, draft):
+        return SavedDocument(stored, "unchanged", len(draft.pieces), apart)
+    document_id = stored.id if stored is not None else uuid7()
     row = tx.execute(_WRITE, _values(tenant_id, document_id, draft)).one()
     known_owners.note(tx, tenant_id, known_owners.of(row.user_id, row.group_id, row.updated_at))
     _put_passages(tx, tenant_id, document_id, draft)
-    _publish(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
-    return SavedDocument(row, "added" if known is None else "updated", len(draft.pieces), apart)
+    _publish(tx, tenant_id, author, ADDED if stored is None else UPDATED, row, len(draft.pieces))
+    return SavedDocument(row, "added" if stored is None else "updated", len(draft.pieces), apart)
 
 
 def restore(tx: Tx, tenant_id: str, draft: DocumentDraft, past: DocumentPast) -> bool:
@@ -131,7 +131,7 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
 
 def _put_passages(tx: Tx, tenant_id: str, document_id: UUID, draft: DocumentDraft) -> None:
     tx.execute(_UNCUT, {"id": document_id})
-    pieces = recordset([{name: getattr(one, name) for name in DocumentPassage.__slots__} for one in draft.pieces])
+    pieces = recordset([{name: getattr(piece, name) for name in DocumentPassage.__slots__} for piece in draft.pieces])
     tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
     shelf.put(tx, tenant_id, document_id, draft.rows)
 

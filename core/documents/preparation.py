@@ -75,8 +75,8 @@ def prepare(sent: SentDocument, settings: Settings) -> DocumentDraft:
     title = clean.title or chunking.title_of(clean.content, media_type)
     pieces = [_screen(title, piece) for piece in _cut(clean.content, media_type, settings.passage_tokens)]
     at, digest = datetime.now(UTC), hashlib.sha256(clean.content.encode()).hexdigest()
-    shown = [passages.IndexedPassage(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
-    rows = passages.plan(clean.user_id, clean.group_id, at, shown)
+    indexed = [passages.IndexedPassage(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
+    rows = passages.plan(clean.user_id, clean.group_id, at, indexed)
     return DocumentDraft(clean, title, media_type, digest, pieces, rows, at)
 
 
@@ -102,20 +102,20 @@ def _check(sent: SentDocument, settings: Settings) -> None:
 def _without_secrets(sent: SentDocument, *, refuse: bool) -> SentDocument:
     """Return the document with secrets masked. Invalid: its uri contains one, or secrets are refused."""
     places: dict[str, str] = {"/content": sent.content, "/title": sent.title or "", "/uri": sent.uri or ""}
-    found = {place: secret_scanner.find_secrets(said) for place, said in places.items()}
-    found["/metadata"] = [
-        secret for _, said in masking.texts(sent.metadata) for secret in secret_scanner.find_secrets(said)
+    secrets_by_path = {path: secret_scanner.find_secrets(text) for path, text in places.items()}
+    secrets_by_path["/metadata"] = [
+        secret for _, text in masking.texts(sent.metadata) for secret in secret_scanner.find_secrets(text)
     ]
     problems = [
-        Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Remove it")
-        for place, secrets in found.items()
-        if secrets and (refuse or place == "/uri")
+        Problem(path, f"holds a secret: {', '.join(sorted({secret.label for secret in secrets}))}. Remove it")
+        for path, secrets in secrets_by_path.items()
+        if secrets and (refuse or path == "/uri")
     ]
     if problems:
         raise Invalid(problems)
-    title = sent.title and secret_scanner.redact(sent.title, found["/title"])
-    content = secret_scanner.redact(sent.content, found["/content"])
-    metadata = masking.map_texts(sent.metadata, _redact) if found["/metadata"] else sent.metadata
+    title = sent.title and secret_scanner.redact(sent.title, secrets_by_path["/title"])
+    content = secret_scanner.redact(sent.content, secrets_by_path["/content"])
+    metadata = masking.map_texts(sent.metadata, _redact) if secrets_by_path["/metadata"] else sent.metadata
     return replace(sent, content=content, title=title, metadata=metadata)
 
 
@@ -124,13 +124,13 @@ def _redact(text: str) -> str:
 
 
 def _cut(content: str, media_type: MediaType, tokens: int) -> list[DocumentPassage]:
-    found = chunking.split(content, media_type, tokens)
-    if not found:
+    chunks = chunking.split(content, media_type, tokens)
+    if not chunks:
         raise Invalid([Problem("/content", "holds no text")])
-    if len(found) > MOST_PASSAGES:
-        problem = f"falls into {len(found)} passages; at most {MOST_PASSAGES} are taken. Send it in parts"
+    if len(chunks) > MOST_PASSAGES:
+        problem = f"falls into {len(chunks)} passages; at most {MOST_PASSAGES} are taken. Send it in parts"
         raise Invalid([Problem("/content", problem)])
-    return [DocumentPassage(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in found]
+    return [DocumentPassage(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in chunks]
 
 
 def _screen(title: str, piece: DocumentPassage) -> DocumentPassage:
@@ -138,5 +138,7 @@ def _screen(title: str, piece: DocumentPassage) -> DocumentPassage:
     screened = screen.screen("\n".join(dict.fromkeys((title, *piece.headings, piece.content))))
     if not screened.hostile:
         return piece
-    said = dict.fromkeys(f"{one.kind}: {one.detail}" for one in screened.findings if one.kind in screen.HOSTILE)
-    return replace(piece, apart="; ".join(said))
+    reasons = dict.fromkeys(
+        f"{finding.kind}: {finding.detail}" for finding in screened.findings if finding.kind in screen.HOSTILE
+    )
+    return replace(piece, apart="; ".join(reasons))

@@ -131,7 +131,7 @@ def _note(bench: Bench, tenant_id: str, preview_id: UUID, calls: list[Call], cal
 
 def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
     for owner, owned in changes:
-        disputes = {change.one.id: change for change in owned if isinstance(change, Dispute)}
+        disputes = {change.memory.id: change for change in owned if isinstance(change, Dispute)}
         for change in owned:
             if isinstance(change, CandidateChange):
                 yield _verdict(owner, change, disputes)

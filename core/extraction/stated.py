@@ -162,7 +162,7 @@ def _outcomes_by_request(
     for change in made:
         if isinstance(change, CandidateChange):
             ends |= {evidence.event_id: change for evidence in change.candidate.evidence if not evidence.session_id}
-    disputes = {change.one.id: change for change in made if isinstance(change, Dispute)}
+    disputes = {change.memory.id: change for change in made if isinstance(change, Dispute)}
     taken: set[UUID] = set()
     for statement in statements:
         change = ends[statement.event_id]

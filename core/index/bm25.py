@@ -44,16 +44,16 @@ def message_terms(content: str, speaker: str | None = None) -> list[str]:
 class QueryTerms:
     """Terms of a query. `variants`: other forms of its words, which say nothing where they occur nowhere."""
 
-    words: Sequence[str] = ()
+    terms: Sequence[str] = ()
     variants: Sequence[str] = ()
 
     @property
     def all(self) -> list[str]:
-        return [*self.words, *self.variants]
+        return [*self.terms, *self.variants]
 
     def occurring(self, df: Mapping[int, int]) -> list[str]:
         """Return its words, and the variants that occur."""
-        return [*self.words, *(term for term in self.variants if df.get(term_id(term)))]
+        return [*self.terms, *(term for term in self.variants if df.get(term_id(term)))]
 
 
 NOTHING: Final = QueryTerms()
@@ -63,10 +63,10 @@ def query_terms(question: str) -> QueryTerms:
     """Return the terms of a query, and the other forms by which its words may be stored."""
     question = question[:READ]
     simple = han_variants.simplified(question)
-    words = asked_terms(simple)
+    own_terms = asked_terms(simple)
     # Rows that were indexed by traditional characters are not written again.
-    as_written = set(terms(question)) - set(words) if simple != question else set()
-    return QueryTerms(words, [*inflection.of_question(question), *sorted(as_written)][:VARIANTS])
+    as_written = set(terms(question)) - set(own_terms) if simple != question else set()
+    return QueryTerms(own_terms, [*inflection.of_question(question), *sorted(as_written)][:VARIANTS])
 
 
 def asked_terms(question: str) -> list[str]:
@@ -75,16 +75,16 @@ def asked_terms(question: str) -> list[str]:
     Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
     words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
     """
-    found = terms(question)[:TERMS]
+    question_terms = terms(question)[:TERMS]
     if not has_han(question):
-        return found
-    kept = [term for term in found if term not in _ASKING]
+        return question_terms
+    kept = [term for term in question_terms if term not in _ASKING]
     alone = [sign for term in kept if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
     signs = [term for term in kept if len(term) == 1]
     joined = [first + second for first, second in pairwise(signs) if dictionary_count(first + second)]
     there = frozenset(kept)  # A question may be pages long.
     more = dict.fromkeys(term for term in [*alone, *joined] if term not in there)
-    return [*kept, *more] or found
+    return [*kept, *more] or question_terms
 
 
 def _tells(sign: str) -> bool:
@@ -100,23 +100,23 @@ def document_weights(
     `near` holds the terms of the messages one place before and after it in its session, `further` of those two away.
     """
     counts: dict[str, float] = dict(Counter(own))
-    around = [(NEAR, words) for words in near] + [(FURTHER, words) for words in further]
-    for weight, words in around:
-        each = weight * min(1.0, NEIGHBOUR_TERMS / max(len(words), 1))
-        for term in words:
+    around = [(NEAR, beside) for beside in near] + [(FURTHER, beside) for beside in further]
+    for weight, beside in around:
+        each = weight * min(1.0, NEIGHBOUR_TERMS / max(len(beside), 1))
+        for term in beside:
             counts[term] = counts.get(term, 0.0) + each
     norm = K1 * (1 - B + B * sum(counts.values()) / AVERAGE_TERMS)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_TERMS]
     return {term_id(term): count * (K1 + 1) / (count + norm) for term, count in ranked}
 
 
-def query_weights(words: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
+def query_weights(terms: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
     """Return the sparse vector of a query: term id to IDF times how often it is asked.
 
     `df`: by term id, in how many of the user's `n_docs` messages a term occurs *itself* (neighbours not counted);
     the inner product with `document_weights` is the BM25 score. The IDF is the one that cannot be negative.
     """
-    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, words)).items()}
+    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, terms)).items()}
 
 
 def _idf(having: int, n_docs: int) -> float:

@@ -65,7 +65,7 @@ def request(tx: Tx, tenant_id: str, settings: Settings, name: str) -> bool:
 
     Invalid: the model is not offered. Conflict: another change is under way.
     """
-    wanted = installed_embedders.chosen(settings, name)
+    model = installed_embedders.chosen(settings, name)
     tx.execute(_LOCK, {"tenant": tenant_id})
     stored = embedding.read(tx, tenant_id, lock=True)
     if stored is None and len(vector_spaces.models_by_place(tx)) > 1:
@@ -74,12 +74,12 @@ def request(tx: Tx, tenant_id: str, settings: Settings, name: str) -> bool:
             "operator has run `imprint memory reembed --finish`."
         )
     now = stored or _installations(tx, settings)
-    then = now.asking(wanted, _removal(settings))
+    then = now.asking(model, _removal(settings))
     if then.state == "settled":
         return False
     if then != stored:
         embedding.write(tx, tenant_id, then)
-    payload = {"model": wanted.name, "previous": now.model.name}
+    payload = {"model": model.name, "previous": now.model.name}
     # Also where nothing is new: a change whose dispatch was cancelled or is dead goes on.
     log.announce(tx, tenant_id, [Announcement(str(uuid7()), REQUESTED, datetime.now(UTC), payload)])
     return True

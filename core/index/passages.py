@@ -29,15 +29,15 @@ def plan(
 ) -> list[Row]:
     """Plan the index rows of passages. Title and headings count half, as a message's neighbours do."""
     rows, read = [], cache(index_terms)  # What many passages stand under is read once.
-    for one in passages:
+    for passage in passages:
         weights = document_weights(
-            index_terms(one.content), [read(text) for text in dict.fromkeys((one.title, *one.headings))]
+            index_terms(passage.content), [read(text) for text in dict.fromkeys((passage.title, *passage.headings))]
         )
         row = Row(
             type="document",
             session_id="",
-            ref=str(one.position),
-            position=one.position,
+            ref=str(passage.position),
+            position=passage.position,
             user_id=user_id,
             group_id=group_id,
             occurred_at=occurred_at,

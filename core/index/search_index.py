@@ -102,9 +102,9 @@ def putting_memories(
     """Return the statement by which `put_memories` does it, to be run together with others; None: there are none."""
     rows = []
     for entry in entries:
-        words = index_terms(entry.content)
-        own = sorted({term_id(word) for word in words})
-        weights = document_weights(words)
+        terms = index_terms(entry.content)
+        own = sorted({term_id(term) for term in terms})
+        weights = document_weights(terms)
         rows.append(
             Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
         )
@@ -238,7 +238,7 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: in
         group_id=message.group_id,
         occurred_at=message.occurred_at,
         weights=document_weights(spoken[position], near, further),
-        own_terms=sorted({term_id(word) for word in spoken[position]}),
+        own_terms=sorted({term_id(term) for term in spoken[position]}),
         told=count_stated_terms(message.content),
         timed=tells_time(message.content),
         asks=has_question(message.content),

@@ -41,8 +41,8 @@ class Statement(Protocol):
 
 def statement_fields(statement: Statement) -> Json:
     """Return a memory's statement, for a payload."""
-    said = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
-    return {name: value for name, value in said.items() if value}
+    fields = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def change_payload(row: MemoryRow, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
@@ -55,7 +55,9 @@ def change_payload(row: MemoryRow, reason: str, *, old: Statement | None = None,
         payload["group_id"] = row.group_id
     if row.trust == Trust.QUARANTINED:
         return payload
-    return payload | {name: statement_fields(one) for name, one in (("old", old), ("new", new)) if one is not None}
+    return payload | {
+        name: statement_fields(statement) for name, statement in (("old", old), ("new", new)) if statement is not None
+    }
 
 
 def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
@@ -101,7 +103,7 @@ def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
         event_about(
             d.other.id,
             "memory.conflicted",
-            change_payload(rows[d.other.id], d.reason, old=d.other, new=d.one) | {"with": str(d.one.id)},
+            change_payload(rows[d.other.id], d.reason, old=d.other, new=d.memory) | {"with": str(d.memory.id)},
         )
         for d in disputes
     ]
@@ -110,16 +112,16 @@ def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
 def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
     """Build the events of derived memories; one that replaces its parts is also announced as a compression."""
     emissions = []
-    for one in derived:
-        emissions += _creation_events(owner, one.id, one.candidate)
-        if one.retires:
+    for change in derived:
+        emissions += _creation_events(owner, change.id, change.candidate)
+        if change.retires:
             payload = {
                 "user_id": owner.user_id,
-                "memory_id": str(one.id),
-                "parts": [str(part.id) for part in one.parts],
-                "reason": one.reason,
+                "memory_id": str(change.id),
+                "parts": [str(part.id) for part in change.parts],
+                "reason": change.reason,
             }
-            emissions.append(event_about(one.id, "memory.compressed", payload))
+            emissions.append(event_about(change.id, "memory.compressed", payload))
     return emissions
 
 

@@ -90,8 +90,8 @@ def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID,
 
 def at_moment(tx: Tx, ids: Sequence[UUID], moment: Moment) -> dict[UUID, MemoryRow]:
     """Return rows by id at a moment; those not recorded or not true then, and erased ones, are left out."""
-    found = of_ids(tx, ids, moment.known_at)
-    return {one: row for one, row in found.items() if moment.as_of is None or _true(row, moment.as_of)}
+    rows = of_ids(tx, ids, moment.known_at)
+    return {memory_id: row for memory_id, row in rows.items() if moment.as_of is None or _true(row, moment.as_of)}
 
 
 def row_statement(ids: Sequence[UUID], known_at: datetime | None) -> BoundStatement:

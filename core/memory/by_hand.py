@@ -41,8 +41,8 @@ def pin(
     row = require_version(memories.get(tx, memory_id), version)
     if row.pinned == pinned:
         return None
-    words = reason or ("Pinned by hand." if pinned else "Unpinned by hand.")
-    return _make(tx, tenant_id, author, row, Pin(row.id, row.version, pinned, words))
+    explanation = reason or ("Pinned by hand." if pinned else "Unpinned by hand.")
+    return _make(tx, tenant_id, author, row, Pin(row.id, row.version, pinned, explanation))
 
 
 def archive(

@@ -98,7 +98,7 @@ class Replace:
 class Dispute:
     """Mark two statements as contradicting, where nothing decides between them: both stay, neither is trusted."""
 
-    one: identity.KnownMemory
+    memory: identity.KnownMemory
     other: identity.KnownMemory
     reason: str
     change_id: UUID = field(default_factory=uuid7)

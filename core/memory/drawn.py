@@ -18,11 +18,11 @@ MOST: Final = 50
 
 def memories_of(tx: Tx, session_id: str, message_ids: Sequence[str]) -> dict[str, list[UUID]]:
     """Return the ids of the active memories that cite each of these messages of a session, newest first."""
-    found: defaultdict[str, list[UUID]] = defaultdict(list)
+    by_message: defaultdict[str, list[UUID]] = defaultdict(list)
     values = {"session": session_id, "ids": list(message_ids), "most": MOST}
     for row in tx.execute(_DRAWN, values) if message_ids else ():
-        found[row.message_id].append(row.memory_id)
-    return dict(found)
+        by_message[row.message_id].append(row.memory_id)
+    return dict(by_message)
 
 
 _DRAWN = text(f"""

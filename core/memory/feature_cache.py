@@ -84,7 +84,7 @@ class UserFeatures:
         None: some are neither read nor known, because they were dropped in the meantime.
         """
         with self._lock:
-            new = [key for key, one in read.items() if self._stamp(key) != one.stamp]
+            new = [key for key, entry in read.items() if self._stamp(key) != entry.stamp]
             stored = [(key, read[key]) for key in new if stored_features.is_current(read[key].stored)]
             if stored:
                 self._add_stored(_stored_rows(stored))
@@ -94,7 +94,7 @@ class UserFeatures:
                 return None
             places = np.array([self._places[key] for key in keys], dtype=np.int64)
             self._used[places] = time.monotonic()
-            traits = [self._traits[place] for place in places.tolist()]
+            traits = [self._traits[position] for position in places.tolist()]
             return Features(self._rows.take(places), self._lines.take(places, axis=0), self._register, traits)
 
     def lacks_most(self, count: int) -> bool:
@@ -128,20 +128,20 @@ class UserFeatures:
                 self._keep(np.flatnonzero(kept))
 
     def _stamp(self, key: str) -> int:
-        place = self._places.get(key)
-        return 0 if place is None else self._stamps[place]
+        position = self._places.get(key)
+        return 0 if position is None else self._stamps[position]
 
     def _add_read(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
-        memories = [one.memory for _, one in new]
-        lines = self._register.lines([one.sketch.words for one in memories])
-        keys, stamps = [key for key, _ in new], [one.stamp for _, one in new]
+        memories = [entry.memory for _, entry in new]
+        lines = self._register.lines([memory.sketch.words for memory in memories])
+        keys, stamps = [key for key, _ in new], [entry.stamp for _, entry in new]
         self._add(keys, stamps, known_set.features_of(memories), lines, [None] * len(new))
 
     def _add_stored(self, new: StoredRows) -> None:
-        found = stored_features.decoded(new.stored)
-        lines = self._register.lines_of(found.words, found.heads["count"])
-        rows = known_set.features_of_stored(new.described, found)
-        self._add(new.described.keys, new.stamps, rows, lines, found.rest)
+        decoded = stored_features.decoded(new.stored)
+        lines = self._register.lines_of(decoded.words, decoded.heads["count"])
+        rows = known_set.features_of_stored(new.described, decoded)
+        self._add(new.described.keys, new.stamps, rows, lines, decoded.rest)
 
     def _add(
         self,
@@ -176,21 +176,21 @@ class UserFeatures:
         self._register, self._lines = self._register.kept(self._lines[places])
         self._rows, self._used = self._rows[places], self._used[places]
         moved = dict(zip(places.tolist(), range(len(places)), strict=True))
-        self._stamps = [self._stamps[place] for place in moved]
-        self._traits = [self._traits[place] for place in moved]
-        self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
+        self._stamps = [self._stamps[position] for position in moved]
+        self._traits = [self._traits[position] for position in moved]
+        self._places = {key: moved[position] for key, position in self._places.items() if position in moved}
 
 
 def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
-    memories = [one.memory for _, one in read]
+    memories = [entry.memory for _, entry in read]
     described = Described(
         [key for key, _ in read],
-        [endings.microseconds(one.told_at) for one in memories],
-        [one.subject for one in memories],
-        [one.attribute for one in memories],
-        [one.category for one in memories],
+        [endings.microseconds(memory.told_at) for memory in memories],
+        [memory.subject for memory in memories],
+        [memory.attribute for memory in memories],
+        [memory.category for memory in memories],
     )
-    return StoredRows(described, [one.stamp for _, one in read], [one.stored or b"" for _, one in read])
+    return StoredRows(described, [entry.stamp for _, entry in read], [entry.stored or b"" for _, entry in read])
 
 
 def _written_rows(rows: Sequence[MemoryRow]) -> StoredRows:
@@ -216,16 +216,16 @@ class FeatureCache:
         """Return the features of a user's memories."""
         name = digest(tenant_id, user_id)
         with self._lock:
-            found = self._users.pop(name, None)
-            if found is None:
-                found = UserFeatures()
-            self._users[name] = found
+            features = self._users.pop(name, None)
+            if features is None:
+                features = UserFeatures()
+            self._users[name] = features
             total = sum(map(len, self._users.values()))
             while total > MOST and len(self._users) > 1:
                 total -= len(self._users.popitem(last=False)[1])
         if total > MOST:
-            found.drop(0.0, MOST // 2)
-        return found
+            features.drop(0.0, MOST // 2)
+        return features
 
     def written(self, tenant_id: str, user_id: str, rows: Iterable[MemoryRow]) -> None:
         """Take over what this process writes of a user whose memories it compares.
@@ -233,20 +233,20 @@ class FeatureCache:
         If it is rolled back, nobody ever asks for these ids and times.
         """
         with self._lock:
-            found = self._users.get(digest(tenant_id, user_id))
-        if found is not None:
-            found.add(_written_rows([row for row in rows if stored_features.is_current(row.features)]))
+            features = self._users.get(digest(tenant_id, user_id))
+        if features is not None:
+            features.add(_written_rows([row for row in rows if stored_features.is_current(row.features)]))
 
     def sweep(self) -> None:
         """Drop what nobody has asked for lately."""
         until = time.monotonic() - KEPT_SECONDS
         with self._lock:
             users = list(self._users.items())
-        for _, one in users:
-            one.drop(until, MOST)
+        for _, features in users:
+            features.drop(until, MOST)
         with self._lock:
-            for key, one in users:
-                if not len(one) and self._users.get(key) is one:
+            for key, features in users:
+                if not len(features) and self._users.get(key) is features:
                     del self._users[key]
 
 
@@ -260,8 +260,8 @@ def sweep() -> None:
     """Drop what nobody has asked for lately, of all databases."""
     with _LOCK:
         every = list(_CACHES.values())
-    for one in every:
-        one.sweep()
+    for cache in every:
+        cache.sweep()
 
 
 _LOCK = threading.Lock()

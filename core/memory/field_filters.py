@@ -25,11 +25,11 @@ def fault(fields: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a filter, and what to do; None: it is valid."""
     if not 1 <= len(fields) <= FIELDS:
         return f"names {len(fields)} fields; name 1 to {FIELDS}"
-    for name, wanted in fields.items():
+    for name, expected in fields.items():
         if not name or name.count(".") > 1 or name.startswith(".") or name.endswith("."):
             return f'names the field {name[:100]!r}; send "project", or "customer.tier" for a field within another'
-        if isinstance(wanted, list) and not 1 <= len(wanted) <= VALUES:
-            return f"has {len(wanted)} values for {name[:100]!r}; send 1 to {VALUES}"
+        if isinstance(expected, list) and not 1 <= len(expected) <= VALUES:
+            return f"has {len(expected)} values for {name[:100]!r}; send 1 to {VALUES}"
     return None
 
 
@@ -37,8 +37,8 @@ def demands(fields: Mapping[str, Any]) -> str:
     """Return a filter as the parameter of its SQL; a list: any of its values."""
     return json.dumps(
         [
-            {"key": name, "path": name.split("."), "values": wanted if isinstance(wanted, list) else [wanted]}
-            for name, wanted in fields.items()
+            {"key": name, "path": name.split("."), "values": expected if isinstance(expected, list) else [expected]}
+            for name, expected in fields.items()
         ]
     )
 

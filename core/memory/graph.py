@@ -39,16 +39,16 @@ def of_owner(
 ) -> MemoryGraph:
     """Return the graph of a user's memories, of a group's, or of those that a user said in a group."""
     owner = {"user": user_id, "group": group_id, "statuses": list(statuses), "trusts": list(trusts)}
-    found = list(tx.execute(_LATEST, owner | {"most": LOOKED_AT + 1}).scalars())
-    latest = found[:LOOKED_AT]
+    memory_ids = list(tx.execute(_LATEST, owner | {"most": LOOKED_AT + 1}).scalars())
+    latest = memory_ids[:LOOKED_AT]
     relations = [StoredRelation(*row) for row in tx.execute(_AMONG, {"ids": latest, "most": EDGES})]
-    degrees: Counter[object] = Counter(end for one in relations for end in (one.from_id, one.to_id))
-    chosen = sorted(latest, key=lambda one: (degrees[one], one), reverse=True)[:limit]
-    shown = set(chosen)
-    edges = [one for one in relations if one.from_id in shown and one.to_id in shown]
+    degrees: Counter[object] = Counter(end for relation in relations for end in (relation.from_id, relation.to_id))
+    chosen = sorted(latest, key=lambda memory_id: (degrees[memory_id], memory_id), reverse=True)[:limit]
+    chosen_ids = set(chosen)
+    edges = [relation for relation in relations if relation.from_id in chosen_ids and relation.to_id in chosen_ids]
     rows = memories.of_ids(tx, chosen)
-    nodes = [rows[one] for one in chosen if one in rows]
-    return MemoryGraph(nodes, edges, degrees, more=len(found) > len(chosen) or len(relations) == EDGES)
+    nodes = [rows[memory_id] for memory_id in chosen if memory_id in rows]
+    return MemoryGraph(nodes, edges, degrees, more=len(memory_ids) > len(chosen) or len(relations) == EDGES)
 
 
 _LATEST = text("""

@@ -26,7 +26,7 @@ from core.types import Candidate, Json, Relation, Status
 
 def adding(tenant_id: str, owner: Owner, adds: Sequence[Add], policy: FadingPolicy) -> BoundStatement | None:
     """Return the statement that stores new memories, to be run together with others; None: there are none."""
-    return _adding(tenant_id, [_add_row(owner, one, policy) for one in adds]) if adds else None
+    return _adding(tenant_id, [_add_row(owner, add, policy) for add in adds]) if adds else None
 
 
 def read_ahead(adds: Sequence[Add]) -> None:
@@ -35,16 +35,18 @@ def read_ahead(adds: Sequence[Add]) -> None:
         stored_features.encoded(add.candidate.content)
 
 
-def accompanying(tenant_id: str, owner: Owner, wanted: Sequence[Add] | Sequence[Derive]) -> list[BoundStatement | None]:
+def accompanying(
+    tenant_id: str, owner: Owner, changes: Sequence[Add] | Sequence[Derive]
+) -> list[BoundStatement | None]:
     """Return the statements that index new memories and note their owner."""
-    if not wanted:
+    if not changes:
         return []
-    said = max(o.candidate.told_at for o in wanted)
+    latest = max(o.candidate.told_at for o in changes)
     entries = [
-        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
+        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in changes
     ]
     return [
-        known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, said)),
+        known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, latest)),
         search_index.putting_memories(tenant_id, owner.user_id, owner.group_id, entries),
     ]
 
@@ -55,11 +57,11 @@ def cited(adds: Sequence[Add]) -> list[Citation]:
 
 
 def first_versions(
-    wanted: Sequence[Add] | Sequence[Derive], stored: Sequence[MemoryRow], change: str
+    changes: Sequence[Add] | Sequence[Derive], stored: Sequence[MemoryRow], change: str
 ) -> list[VersionEntry]:
     """Return the versions of the rows that `adding` has answered."""
-    asked = {one.id: one for one in wanted}
-    return [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored]
+    by_id = {planned.id: planned for planned in changes}
+    return [VersionEntry(row, change, by_id[row.id].reason, by_id[row.id].change_id) for row in stored]
 
 
 def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], author: Author) -> list[Emission]:
@@ -70,19 +72,21 @@ def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], auth
     if not derived:
         return []
     policy = retention.policy(tx, tenant_id)
-    rows = [_derived_row(owner, one, policy, _last_use(tx, one)) for one in derived]
+    rows = [_derived_row(owner, change, policy, _last_use(tx, change)) for change in derived]
     (stored,) = run_together(tx, _adding(tenant_id, rows))
     versioned = versions.recording(first_versions(derived, stored, "derive"), author)
     run_together(tx, versioned, *accompanying(tenant_id, owner, derived))
-    for one in derived:
-        versions.cite_too(tx, tenant_id, one.id, [part.id for part in one.parts], one.change_id)
-    links = [Link(one.id, Relation.DERIVED_FROM, part.id, one.change_id) for one in derived for part in one.parts]
+    for change in derived:
+        versions.cite_too(tx, tenant_id, change.id, [part.id for part in change.parts], change.change_id)
+    links = [
+        Link(change.id, Relation.DERIVED_FROM, part.id, change.change_id) for change in derived for part in change.parts
+    ]
     versions.link(tx, tenant_id, links)
     retired = [
-        Archive(part.id, part.version, f"Compressed into memory {one.id}.", one.change_id)
-        for one in derived
-        if one.retires
-        for part in one.parts
+        Archive(part.id, part.version, f"Compressed into memory {change.id}.", change.change_id)
+        for change in derived
+        if change.retires
+        for part in change.parts
     ]
     return updates.archive(tx, retired, author)
 
@@ -93,8 +97,8 @@ def _adding(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
 
 def _last_use(tx: Tx, derived: Derive) -> datetime:
     """Return the latest use of the parts."""
-    asked = [{"id": part.id, "version": part.version} for part in derived.parts]
-    row = tx.execute(_PARTS, {"rows": recordset(asked)}).one()
+    rows = [{"id": part.id, "version": part.version} for part in derived.parts]
+    row = tx.execute(_PARTS, {"rows": recordset(rows)}).one()
     if row.standing != len(derived.parts):
         raise Conflict("A memory from which this is derived has been changed in the meantime.")
     last: datetime = row.last

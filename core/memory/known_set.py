@@ -68,7 +68,7 @@ class Features:
 
 def features_of(memories: Sequence[KnownMemory]) -> Places:
     """Return the rows of memories."""
-    outlines = [one.outline for one in memories]
+    outlines = [memory.outline for memory in memories]
     numbers = [
         (
             *endings.marks_of(memory),
@@ -90,7 +90,7 @@ class Described(NamedTuple):
     """Columns of several memories: their ids, when they were told in microseconds, and what each is about."""
 
     keys: Sequence[str]
-    told: Sequence[int]
+    told_at: Sequence[int]
     subjects: Sequence[str]
     attributes: Sequence[str | None]
     categories: Sequence[str | None]
@@ -100,7 +100,7 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
     """Return the rows of memories of whose words the features are stored."""
     rows = np.zeros(len(memories.keys), dtype=FEATURES)
     halves = np.frombuffer(bytes.fromhex("".join(memories.keys).replace("-", "")), dtype=">u8").reshape(-1, 2)
-    rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told
+    rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told_at
     columns: tuple[tuple[str, Callable[[Any], int], Sequence[str | None]], ...] = (
         ("subject", endings.code_of, memories.subjects),
         ("folded", _folded_code, memories.subjects),
@@ -109,8 +109,8 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
         ("category", endings.CATEGORIES.index, memories.categories),
     )
     for name, of, column in columns:
-        codes = {one: of(one) for one in set(column)}
-        rows[name] = np.array([codes[one] for one in column], dtype=FEATURES[name])
+        codes = {value: of(value) for value in set(column)}
+        rows[name] = np.array([codes[value] for value in column], dtype=FEATURES[name])
     for name in _OF_WORDS:
         rows[name] = stored.heads[name]
     rows["beginnings"] = stored.beginnings
@@ -144,8 +144,12 @@ class KnownStatements:
     def __init__(self, features: Features, read: Mapping[int, KnownMemory], store: Store | None = None) -> None:
         self.register = features.register
         self._rows, self._lines, self._count = features.rows, features.lines, len(features)
-        self._traits = {place: one for place, one in enumerate(features.traits) if isinstance(one, Traits)}
-        self._stored = {place: one for place, one in enumerate(features.traits) if isinstance(one, StoredTraits)}
+        self._traits = {
+            position: traits for position, traits in enumerate(features.traits) if isinstance(traits, Traits)
+        }
+        self._stored = {
+            position: traits for position, traits in enumerate(features.traits) if isinstance(traits, StoredTraits)
+        }
         self._read = dict(read)
         self._store = store
         self._places: dict[KnownMemory, int] = {}
@@ -179,24 +183,28 @@ class KnownStatements:
 
     def read(self, places: Sequence[int]) -> list[KnownMemory]:
         """Return the memories at these places, without a cosine."""
-        missing = [one for one in dict.fromkeys(places) if one not in self._read]
+        missing = [position for position in dict.fromkeys(places) if position not in self._read]
         if missing:
             if self._store is None:
                 raise LookupError("These memories have not been read.")
             self._read.update(zip(missing, self._store.load(missing), strict=True))
-        return [self._read[one] for one in places]
+        return [self._read[position] for position in places]
 
     def traits(self, places: Sequence[int]) -> list[Traits]:
         """Return what `endings` compares of the memories at these places; of some it is made from their texts."""
-        missing = [one for one in dict.fromkeys(places) if one not in self._traits]
+        missing = [position for position in dict.fromkeys(places) if position not in self._traits]
         if missing:
-            texts = [one for one in missing if one not in self._stored]
-            made = {one: stored_features.traits_of(self._stored[one]) for one in missing if one in self._stored}
-            made |= {one: memory.sketch.traits for one, memory in zip(texts, self.read(texts), strict=True)}
+            texts = [position for position in missing if position not in self._stored]
+            made = {
+                position: stored_features.traits_of(self._stored[position])
+                for position in missing
+                if position in self._stored
+            }
+            made |= {position: memory.sketch.traits for position, memory in zip(texts, self.read(texts), strict=True)}
             self._traits |= made
             if self._store is not None:
                 self._store.learn(list(made), list(made.values()))
-        return [self._traits[one] for one in places]
+        return [self._traits[position] for position in places]
 
     def _add(self, memory: KnownMemory) -> None:
         line = self.register.numbers(memory.sketch.words)
@@ -208,12 +216,12 @@ class KnownStatements:
             taller = np.zeros(len(wider), dtype=FEATURES)
             taller[: self._count] = self.rows
             self._rows = taller
-        place, self._count = self._count, self._count + 1
-        self._rows[place : place + 1] = features_of([memory])
-        self._lines[place] = 0
-        self._lines[place, : len(line)] = line
-        self._read[place] = memory
-        self._places[memory] = place
+        position, self._count = self._count, self._count + 1
+        self._rows[position : position + 1] = features_of([memory])
+        self._lines[position] = 0
+        self._lines[position, : len(line)] = line
+        self._read[position] = memory
+        self._places[memory] = position
 
 
 class KnownSet(Sequence[KnownMemory]):
@@ -230,9 +238,9 @@ class KnownSet(Sequence[KnownMemory]):
         if isinstance(memories, KnownSet):
             return memories
         register = Register()
-        lines = register.lines([one.sketch.words for one in memories])
+        lines = register.lines([memory.sketch.words for memory in memories])
         features = Features(features_of(memories), lines, register, [None] * len(memories))
-        plain = [one if one.similarity is None else replace(one, similarity=None) for one in memories]
+        plain = [memory if memory.similarity is None else replace(memory, similarity=None) for memory in memories]
         source = KnownStatements(features, dict(enumerate(plain)))
         return cls(source, np.arange(len(memories)), _cosines(memories))
 
@@ -268,7 +276,7 @@ class KnownSet(Sequence[KnownMemory]):
         """Return these and others."""
         if not memories:
             return self
-        places = np.array([self.source.place(one) for one in memories], dtype=np.int64)
+        places = np.array([self.source.place(memory) for memory in memories], dtype=np.int64)
         return KnownSet(
             self.source, np.concatenate([self.places, places]), np.concatenate([self.cosines, _cosines(memories)])
         )
@@ -278,8 +286,8 @@ class KnownSet(Sequence[KnownMemory]):
         if not ids:
             return self
         mask = np.zeros(len(self), dtype=np.bool_)
-        for one in ids:
-            mask |= self._is(one)
+        for memory_id in ids:
+            mask |= self._is(memory_id)
         return self.taken(~mask)
 
     def worded(self, memory_id: UUID, memory: KnownMemory) -> KnownSet:
@@ -352,4 +360,6 @@ class KnownSet(Sequence[KnownMemory]):
 
 
 def _cosines(memories: Sequence[KnownMemory]) -> Numbers:
-    return np.array([np.nan if one.similarity is None else one.similarity for one in memories], dtype=np.float64)
+    return np.array(
+        [np.nan if memory.similarity is None else memory.similarity for memory in memories], dtype=np.float64
+    )

@@ -47,8 +47,8 @@ def of_memory(tx: Tx, memory_id: UUID) -> Sequence[Relative]:
     """Return the relatives of a memory, latest first. NotFound: there is no such memory."""
     memories.get(tx, memory_id)
     values = {"id": memory_id, "relations": [Relation.SUPERSEDES, Relation.DERIVED_FROM], "most": MOST}
-    found = tx.execute(_RELATIVES, values).all()
-    rows = memories.of_ids(tx, [row.other_id for row in found])
+    relatives = tx.execute(_RELATIVES, values).all()
+    rows = memories.of_ids(tx, [row.other_id for row in relatives])
     return [
         Relative(
             role=_ROLES[row.relation, row.begins_here, row.relation == Relation.DERIVED_FROM and row.change == "merge"],
@@ -59,7 +59,7 @@ def of_memory(tx: Tx, memory_id: UUID) -> Sequence[Relative]:
             reason=row.reason,
             author=row.author,
         )
-        for row in found
+        for row in relatives
         if row.other_id in rows  # Others are not for this reader.
     ]
 

@@ -92,16 +92,21 @@ class _Start:
 
 
 def page(
-    tx: Tx, wanted: MemoryFilter, order: Order = "newest", *, after: str | None = None, limit: int = 50
+    tx: Tx, memory_filter: MemoryFilter, order: Order = "newest", *, after: str | None = None, limit: int = 50
 ) -> MemoryPage:
     """Return a page of memories. Invalid: `after` is not the cursor of a page in this order.
 
     What no index narrows down is looked for, or sorted, among so many memories at a time (`SEARCHED`), the newest of
     the owner or the tenant. So a page by time may be short and yet not be the last.
     """
-    recorded = wanted.moment.known_at is not None
-    start = _start(after, order, wanted.moment.known_at or datetime.now(UTC))
-    values = _values(wanted) | {"now": start.now, "after": start.after, "after_value": start.value, "limit": limit}
+    recorded = memory_filter.moment.known_at is not None
+    start = _start(after, order, memory_filter.moment.known_at or datetime.now(UTC))
+    values = _values(memory_filter) | {
+        "now": start.now,
+        "after": start.after,
+        "after_value": start.value,
+        "limit": limit,
+    }
     values |= {
         "searched": SEARCHED_RECORDED if recorded else SEARCHED,
         "from_id": None if ORDERS[order] else start.after,
@@ -118,29 +123,29 @@ def page(
     return MemoryPage(rows, following, start.now, seen.rows if cut else None)
 
 
-def places(tx: Tx, wanted: MemoryFilter, limit: int) -> list[tuple[UUID, int]]:
+def places(tx: Tx, memory_filter: MemoryFilter, limit: int) -> list[tuple[UUID, int]]:
     """Return the ids and versions of the newest memories that match, looked for among `SEARCHED_AT_ONCE`."""
     bounds = {"now": datetime.now(UTC), "limit": limit, "searched": SEARCHED_AT_ONCE, "from_id": None}
-    return [(row.id, row.version) for row in tx.execute(_PLACES, _values(wanted) | bounds)]
+    return [(row.id, row.version) for row in tx.execute(_PLACES, _values(memory_filter) | bounds)]
 
 
-def _values(wanted: MemoryFilter) -> dict[str, Any]:
-    statuses = wanted.moment.statuses(archived=wanted.include_archived)
-    if wanted.status is not None:
-        statuses = [wanted.status, *([Status.ARCHIVED] if wanted.include_archived else [])]
+def _values(memory_filter: MemoryFilter) -> dict[str, Any]:
+    statuses = memory_filter.moment.statuses(archived=memory_filter.include_archived)
+    if memory_filter.status is not None:
+        statuses = [memory_filter.status, *([Status.ARCHIVED] if memory_filter.include_archived else [])]
     plain = (
         "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
         "min_strength episode_type success value_type value_min value_max value_is value_has since until "
         "structured metadata q"
     )
     return {
-        **{name: getattr(wanted, name) for name in plain.split()},
-        "as_of": wanted.moment.as_of,
-        "known_at": wanted.moment.known_at,
+        **{name: getattr(memory_filter, name) for name in plain.split()},
+        "as_of": memory_filter.moment.as_of,
+        "known_at": memory_filter.moment.known_at,
         "statuses": statuses,
-        "trusts": list(wanted.trusts),
-        "expired": wanted.include_archived,
-        "questioned": statuses == [Status.ACTIVE] and QUESTIONED.issuperset(wanted.trusts),
+        "trusts": list(memory_filter.trusts),
+        "expired": memory_filter.include_archived,
+        "questioned": statuses == [Status.ACTIVE] and QUESTIONED.issuperset(memory_filter.trusts),
     }
 
 
@@ -284,19 +289,19 @@ def _page(order: Order, *, recorded: bool) -> TextClause:
     source, table = f"{looked_through} m", "m"
     if recorded:
         source, table = f"{looked_through} w JOIN memories s ON s.id = w.id CROSS JOIN {as_of.KNOWN} m", "s"
-    value, begins, place = "NULL", "true", f"{table}.id {way}"
+    value, begins, order_by = "NULL", "true", f"{table}.id {way}"
     if sorting is not None:
         value = sorting.value
         begins = (
             f"(cast(:after AS uuid) IS NULL OR ({value}, {table}.id) < (cast(:after_value AS {sorting.kind}), :after))"
         )
-        place = f"{value} DESC, {table}.id DESC"
+        order_by = f"{value} DESC, {table}.id DESC"
     # A memory quarantined now is also left out of earlier states: it was hostile then.
     served = f"({table}.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))"
     return text(f"""
         SELECT m.*, {value} AS ordered_by FROM {source}
         WHERE {_MATCHES} AND {served} AND {begins}
-        ORDER BY {place} LIMIT :limit
+        ORDER BY {order_by} LIMIT :limit
     """)
 
 

@@ -74,10 +74,10 @@ def expired_evidence(tx: Tx, memory_id: UUID) -> set[tuple[str, str]]:
 
 def evidence_by_memory(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
     """Group rows of evidence by memory."""
-    found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
+    by_memory: defaultdict[UUID, list[Evidence]] = defaultdict(list)
     for row in rows:
-        found[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
-    return found
+        by_memory[row.memory_id].append(Evidence(row.session_id, row.message_id, row.event_id, row.quote))
+    return by_memory
 
 
 def history(tx: Tx, memory_id: UUID) -> list[MemoryVersion]:
@@ -100,25 +100,25 @@ def count(tx: Tx, user_id: str) -> int:
 
 
 def nearest_active(
-    tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
+    tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, audience: Json = ANYWHERE
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
     """Return the `limit` nearest active memories of each vector, and their rows for `known_of`.
 
-    `place`: the group in which they were said, and to whom. Those of other places, and expired ones, may crowd out the
+    `audience`: the group in which they were said, and to whom. Those of others, and expired ones, may crowd out the
     ones asked for: if too few of the nearest remain, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
     rows: dict[UUID, KnownRow] = {}
-    asked, reach = list(range(len(vectors))), limit
-    while asked:
-        nearest = nearest_vectors.nearest(tx, user_id, vectors[asked], reach, active=True)
-        found = dict(zip(asked, nearest, strict=True))
-        ids = {one for ones in found.values() for one, _ in ones} - rows.keys()
-        rows |= {row.id: row for row in tx.execute(_STANDING, {"ids": list(ids), **place})}
-        for at, ones in found.items():
-            near[at] = [(one, cosine) for one, cosine in ones if one in rows][:limit]
-        crowded = [at for at, ones in found.items() if len(near[at]) < limit and len(ones) == reach]
-        asked, reach = crowded if reach < limit * CROWD else [], reach * 4
+    pending, reach = list(range(len(vectors))), limit
+    while pending:
+        nearest = nearest_vectors.nearest(tx, user_id, vectors[pending], reach, active=True)
+        by_index = dict(zip(pending, nearest, strict=True))
+        ids = {memory_id for ones in by_index.values() for memory_id, _ in ones} - rows.keys()
+        rows |= {row.id: row for row in tx.execute(_STANDING, {"ids": list(ids), **audience})}
+        for at, ones in by_index.items():
+            near[at] = [(memory_id, cosine) for memory_id, cosine in ones if memory_id in rows][:limit]
+        crowded = [at for at, ones in by_index.items() if len(near[at]) < limit and len(ones) == reach]
+        pending, reach = crowded if reach < limit * CROWD else [], reach * 4
     return near, rows
 
 
@@ -187,7 +187,7 @@ def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate
 _FOLLOWING: Final = ("fade_", "id_tail", "features")
 """Beginnings of names of columns that follow from the others."""
 
-_CATEGORIES = {str(one): one for one in Category}
+_CATEGORIES = {str(category): category for category in Category}
 
 OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
 

@@ -53,8 +53,8 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool 
     if not len(vectors):
         return []
     cached = CachedMemories(tx.engine, bound(tx), user_id, vectors.shape[1])
-    found = nearest_keys(cached.view(tx, *run_together(tx, *cached.asking)), vectors, limit, active=active)
-    return [[(UUID(key), cosine) for key, cosine in ones] for ones in found]
+    near_keys = nearest_keys(cached.view(tx, *run_together(tx, *cached.asking)), vectors, limit, active=active)
+    return [[(UUID(key), cosine) for key, cosine in ones] for ones in near_keys]
 
 
 def written(tx: Tx, tenant_id: str, user_id: str, rows: Sequence[MemoryRow]) -> None:
@@ -84,25 +84,25 @@ class CachedMemories:
 
 
 def nearest_keys(
-    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False, place: Place | None = None
+    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False, audience: Place | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Return the same of cached rows, with ids as texts. `place`: only those that were said there; None: anywhere."""
+    """Return the same of cached rows, with ids as texts. `audience`: only those said there; None: anywhere."""
     # Rounded as a scan in the database would round them.
-    asked = _unit(vectors.astype(np.float16).astype(np.float32))
+    unit_vectors = _unit(vectors.astype(np.float16).astype(np.float32))
     if not len(view):
-        return [[] for _ in asked]
-    wanted = view.alive & view.fields["memory"]
+        return [[] for _ in unit_vectors]
+    eligible = view.alive & view.fields["memory"]
     if active:
-        wanted &= (view.fields["status"] == _ACTIVE) & ~np.isin(view.fields["trust"], _UNTRUSTED)
-    if place is not None:
-        wanted &= view.said_to(place)
-    starts = range(0, len(asked), AT_ONCE)
-    return [near for at in starts for near in _nearest(view, wanted, asked[at : at + AT_ONCE], limit)]
+        eligible &= (view.fields["status"] == _ACTIVE) & ~np.isin(view.fields["trust"], _UNTRUSTED)
+    if audience is not None:
+        eligible &= view.said_to(audience)
+    starts = range(0, len(unit_vectors), AT_ONCE)
+    return [near for at in starts for near in _nearest(view, eligible, unit_vectors[at : at + AT_ONCE], limit)]
 
 
-def _nearest(view: Snapshot, wanted: Flags, asked: Vectors, limit: int) -> list[list[tuple[str, float]]]:
-    cosines = view.products(asked)
-    cosines[:, ~wanted] = 0
+def _nearest(view: Snapshot, eligible: Flags, vectors: Vectors, limit: int) -> list[list[tuple[str, float]]]:
+    cosines = view.products(vectors)
+    cosines[:, ~eligible] = 0
     best = np.argpartition(cosines, min(max(len(view) - limit, 0), len(view) - 1), axis=1)[:, -limit:]
     return [_in_order(view, places, row[places]) for row, places in zip(cosines, best, strict=True)]
 
@@ -110,8 +110,8 @@ def _nearest(view: Snapshot, wanted: Flags, asked: Vectors, limit: int) -> list[
 def _in_order(view: Snapshot, places: NDArray[np.intp], cosines: Vectors) -> list[tuple[str, float]]:
     """Return the neighbours nearest first, of equals by id. A right angle, or no vector at all, is no neighbour."""
     near = cosines > 0
-    found = sorted(zip((-cosines[near]).tolist(), view.keys[places[near]].tolist(), strict=True))
-    return [(key, -cosine) for cosine, key in found]
+    ordered = sorted(zip((-cosines[near]).tolist(), view.keys[places[near]].tolist(), strict=True))
+    return [(key, -cosine) for cosine, key in ordered]
 
 
 def _unit(rows: Vectors) -> Vectors:
@@ -120,7 +120,7 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 _ACTIVE: Final = ENUMERATED["status"].index(Status.ACTIVE) + 1
-_UNTRUSTED: Final = [ENUMERATED["trust"].index(one) + 1 for one in (Trust.REJECTED, Trust.QUARANTINED)]
+_UNTRUSTED: Final = [ENUMERATED["trust"].index(trust) + 1 for trust in (Trust.REJECTED, Trust.QUARANTINED)]
 
 _BOUND = text(
     "SELECT current_setting('imprint.tenant'), current_setting('imprint.reader'), cast(current_schema() AS text)"

@@ -72,22 +72,22 @@ def of(
         search = Search(tx.engine, bound, user_id, candidates, vectors.shape[1], group_id, anywhere=anywhere)
         answers = run_together(tx, *search.asking)
     revising = [endings.may_end(candidate) for candidate in candidates]
-    found = _Found(tx, search, eager=reopen is None)
+    standing = _Found(tx, search, eager=reopen is None)
     *cached, same, latest_rows = answers
-    latest = found.latest(latest_rows) if any(revising) else []
+    latest = standing.latest(latest_rows) if any(revising) else []
     view = search.cached.view(tx, *cached)
-    near = _near(found, view, latest, vectors, REVISABLE if any(revising) else NEIGHBOURS)
-    latest = [key for key in latest if key in found.stamps]
+    near = _near(standing, view, latest, vectors, REVISABLE if any(revising) else NEIGHBOURS)
+    latest = [key for key in latest if key in standing.stamps]
     compared = [
         dict(ones[: REVISABLE if revises else NEIGHBOURS]) for ones, revises in zip(near, revising, strict=True)
     ]
     for ones, wide in zip(compared, revising, strict=True):
         for key in latest if wide else ():
             ones.setdefault(key, np.nan)
-    for ones, keys in zip(compared, found.same(same, candidates), strict=True):
+    for ones, keys in zip(compared, standing.same(same, candidates), strict=True):
         for key in keys:
             ones.setdefault(key, np.nan)
-    sets = found.sets(compared, reopen)
+    sets = standing.sets(compared, reopen)
     _read_ahead(candidates, sets)
     return sets
 
@@ -118,12 +118,12 @@ class Search:
         self.cached = nearest_vectors.CachedMemories(engine, bound, user_id, dimension)
         self._statements = list(dict.fromkeys(map(_statement_of, candidates)))
         keys, subjects, slots = zip(*self._statements, strict=True) if self._statements else ((), (), ())
-        asked: Json = {"user": user_id, **self.place}
+        parameters: Json = {"user": user_id, **self.place}
         of_slots = {"subjects": list(subjects), "attributes": list(slots)} if any(slots) else {}
         self.asking: list[BoundStatement | None] = [
             *self.cached.asking,
-            (_SAME if of_slots else _SAME_STATEMENTS, {**asked, "keys": list(keys), **of_slots}),
-            (_LATEST, {**asked, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
+            (_SAME if of_slots else _SAME_STATEMENTS, {**parameters, "keys": list(keys), **of_slots}),
+            (_LATEST, {**parameters, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
         ]
 
     def place_of(self, candidate: Candidate) -> int:
@@ -137,20 +137,24 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
     return key, candidate.subject, identity.slot_of(candidate)
 
 
-def _near(found: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray[np.float32], limit: int) -> list[Near]:
+def _near(
+    standing: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray[np.float32], limit: int
+) -> list[Near]:
     """Return the nearest of each vector that stand; look for the latest, too.
 
     Those that have expired may crowd them out: see `nearest_active`.
     """
     near: list[Near] = [[] for _ in vectors]
-    asked, reach = list(range(len(vectors))), limit
-    while asked:
-        nearest = nearest_vectors.nearest_keys(view, vectors[asked], reach, active=True, place=found.said_to)
-        found.look(view, [*latest, *(key for ones in nearest for key, _ in ones)])
-        for at, ones in zip(asked, nearest, strict=True):
-            near[at] = [one for one in ones if one[0] in found.stamps][:limit]
-        crowded = [at for at, ones in zip(asked, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach]
-        asked, reach = crowded if reach < limit * CROWD else [], reach * 4
+    pending, reach = list(range(len(vectors))), limit
+    while pending:
+        nearest = nearest_vectors.nearest_keys(view, vectors[pending], reach, active=True, audience=standing.said_to)
+        standing.look(view, [*latest, *(key for ones in nearest for key, _ in ones)])
+        for at, ones in zip(pending, nearest, strict=True):
+            near[at] = [pair for pair in ones if pair[0] in standing.stamps][:limit]
+        crowded = [
+            at for at, ones in zip(pending, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach
+        ]
+        pending, reach = crowded if reach < limit * CROWD else [], reach * 4
     return near
 
 
@@ -158,13 +162,13 @@ def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> No
     """Read together the texts that are needed to compare candidates with what they may end."""
     if not sets or sets[0].source.has_all_traits:
         return
-    wanted = [
-        place
+    positions = [
+        position
         for candidate, known in zip(candidates, sets, strict=True)
-        for place in known.places[endings.related(candidate, known)].tolist()
+        for position in known.places[endings.related(candidate, known)].tolist()
     ]
-    if wanted:
-        sets[0].source.traits(wanted)
+    if positions:
+        sets[0].source.traits(positions)
 
 
 class _Found:
@@ -186,14 +190,14 @@ class _Found:
         The cached rows tell it of most: every change of a memory is noted for them.
         """
         new = [key for key in dict.fromkeys(keys) if key not in self.stamps and key not in self._absent]
-        known = self._known(new)
-        if not self._eager and not all(known) and self._features.lacks_most(view.memories):
+        known_stamps = self._known(new)
+        if not self._eager and not all(known_stamps) and self._features.lacks_most(view.memories):
             self._read_all()
-            known = self._known(new)
-        self.stamps.update(zip(new, known, strict=True))
-        asked = np.flatnonzero(~_are_as_known(view, new, known)).tolist()
-        new, known = [new[n] for n in asked], [known[n] for n in asked]
-        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._search.place}
+            known_stamps = self._known(new)
+        self.stamps.update(zip(new, known_stamps, strict=True))
+        unread = np.flatnonzero(~_are_as_known(view, new, known_stamps)).tolist()
+        new, known_stamps = [new[n] for n in unread], [known_stamps[n] for n in unread]
+        values = {"ids": _array(new), "stamps": _array(map(str, known_stamps)), **self._search.place}
         for row in _rows(self.tx, _CHANGED, values) if new else ():
             if row.id is None:
                 self._absent.add(new[row.place - 1])
@@ -204,9 +208,9 @@ class _Found:
     def latest(self, answer: Sequence[Any]) -> list[str]:
         """Return the latest memories of a user by the answer to `_LATEST`; some are to be looked for yet."""
         (row,) = answer
-        keys, stamps = (row.keys or "").split(), [int(one) for one in (row.stamps or "").split()]
-        known = self._known(keys)
-        self.stamps.update((key, now) for key, now, then in zip(keys, stamps, known, strict=True) if now == then)
+        keys, stamps = (row.keys or "").split(), [int(stamp) for stamp in (row.stamps or "").split()]
+        known_stamps = self._known(keys)
+        self.stamps.update((key, now) for key, now, then in zip(keys, stamps, known_stamps, strict=True) if now == then)
         return keys
 
     def same(self, answer: Sequence[Any], candidates: Sequence[Candidate]) -> list[list[str]]:
@@ -214,11 +218,11 @@ class _Found:
         places: defaultdict[int, list[str]] = defaultdict(list)
         for row in answer:
             places[row.place].append(self._put(row))
-        return [places[self._search.place_of(one)] for one in candidates]
+        return [places[self._search.place_of(candidate)] for candidate in candidates]
 
     def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> list[KnownSet]:
         """Return the memories of each candidate as a set."""
-        order = {key: place for place, key in enumerate(dict.fromkeys(key for ones in compared for key in ones))}
+        order = {key: position for position, key in enumerate(dict.fromkeys(key for ones in compared for key in ones))}
         keys = list(order)
         features = self._features.take(keys, self.read)
         while features is None:  # Another thread has dropped some since they were found to be known.
@@ -227,7 +231,7 @@ class _Found:
             features = self._features.take(keys, self.read)
         stamps = [self.stamps[key] for key in keys]
         store = _Store(self._features, keys, stamps, self.tx, reopen, self._search.cached)
-        read = {order[key]: one.memory for key, one in self.read.items() if key in order}
+        read = {order[key]: entry.memory for key, entry in self.read.items() if key in order}
         source = KnownStatements(features, read, store)
         return [
             KnownSet(
@@ -241,14 +245,14 @@ class _Found:
     def _read_all(self) -> None:
         """Read the stored features of all memories of the user."""
         ((every,),) = run_together(self.tx, (_ALL_FEATURES, {"user": self._search.user_id}))
-        keys, changed, told, subjects, attributes, categories, lengths, features = every
+        keys, changed, told_at, subjects, attributes, categories, lengths, features = every
         if keys is None:
             return
-        described = Described(keys.split(), columns.microseconds([told]).tolist(), subjects, attributes, categories)
+        described = Described(keys.split(), columns.microseconds([told_at]).tolist(), subjects, attributes, categories)
         ends = np.cumsum(np.frombuffer(lengths, dtype=">i4")).tolist()
         stored = [features[start:end] for start, end in pairwise([0, *ends])]
         rows = StoredRows(described, columns.microseconds([changed]).tolist(), stored)
-        self._features.add(rows.taken([n for n, one in enumerate(stored) if stored_features.is_current(one)]))
+        self._features.add(rows.taken([n for n, entry in enumerate(stored) if stored_features.is_current(entry)]))
 
     def _known(self, keys: Sequence[str]) -> list[int]:
         return [0] * len(keys) if self._eager else self._features.stamps(keys)
@@ -279,29 +283,35 @@ class _Store:
         """Return memories. Conflict: one was changed since it was found."""
         if self._reopen is None:
             raise LookupError("All memories were read before.")
-        keys = [self._keys[place] for place in places]
+        keys = [self._keys[position] for position in places]
         with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
             rows = {str(row.id): row for row in _rows(tx, _ROWS, {"ids": _array(keys)})}
         if any(key not in rows for key in keys):
             self._cached.discard()
             raise Vanished("A memory that the cached rows still had is gone.")
-        if any(rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)):
+        if any(rows[key].stamp != self._stamps[position] for key, position in zip(keys, places, strict=True)):
             raise Conflict("A memory was changed while a statement was compared with it.")
         return [known_of(rows[key]) for key in keys]
 
     def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None:
         """Cache the traits of memories; those that are not stored yet have later places."""
-        stored = [(place, one) for place, one in zip(places, traits, strict=True) if place < len(self._keys)]
-        self._features.learn((self._keys[place], self._stamps[place], one) for place, one in stored)
+        stored = [
+            (position, memory_traits)
+            for position, memory_traits in zip(places, traits, strict=True)
+            if position < len(self._keys)
+        ]
+        self._features.learn(
+            (self._keys[position], self._stamps[position], memory_traits) for position, memory_traits in stored
+        )
 
 
 def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) -> NDArray[np.bool_]:
     """Return which memories cached rows show as they were at their last known changes, and do not expire."""
     rows = view.rows_of(keys)
     as_known = (rows >= 0) & (np.array(stamps, dtype=np.int64) != 0)
-    found = rows[as_known]
-    same = view.fields["changed"][found] == np.array(stamps, dtype=np.int64)[as_known]
-    as_known[as_known] = same & (view.fields["expires"][found] == np.inf)
+    known_rows = rows[as_known]
+    same = view.fields["changed"][known_rows] == np.array(stamps, dtype=np.int64)[as_known]
+    as_known[as_known] = same & (view.fields["expires"][known_rows] == np.inf)
     return np.asarray(as_known)
 
 

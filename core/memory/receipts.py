@@ -162,11 +162,11 @@ def settle(
 ) -> list[str]:
     """Sign the pending receipts of a request anew, now that it is final or undone; return their ids."""
     values = {"scope": scope, "hash": tombstones.digest(tx, tenant_id, scope, subject), "pending": PENDING}
-    said = {"state": state, "statement": STATEMENTS["request" if state == "final" else "undone request"]}
-    said |= {"settled_at": datetime.now(UTC).isoformat(), "key_id": sign.key_id}
+    settled = {"state": state, "statement": STATEMENTS["request" if state == "final" else "undone request"]}
+    settled |= {"settled_at": datetime.now(UTC).isoformat(), "key_id": sign.key_id}
     ids = []
     for row in tx.execute(_PENDING, values).all():
-        body = {**row.body, **said}
+        body = {**row.body, **settled}
         tx.execute(_SETTLE, {"id": row.id, "body": json.dumps(body, ensure_ascii=False), "signature": sign.sign(body)})
         ids.append(str(row.id))
     return ids

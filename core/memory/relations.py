@@ -50,8 +50,8 @@ def write(tx: Tx, tenant_id: str, link: Link, reason: str, author: Author) -> St
     """
     row, other = memories.get(tx, link.from_id), memories.get(tx, link.to_id)
     _require_linkable(row, other, link.relation)
-    words = reason or f"Related: {link.relation} {link.to_id}."
-    edit = Edit(row.id, row.version, {}, words, change_id=link.change_id)
+    explanation = reason or f"Related: {link.relation} {link.to_id}."
+    edit = Edit(row.id, row.version, {}, explanation, change_id=link.change_id)
     writer.apply(tx, tenant_id, Owner(row.user_id, row.group_id), [edit, link], author)
     return StoredRelation(*tx.execute(_ONE, _ends(link)).one())
 
@@ -63,8 +63,8 @@ def remove(tx: Tx, tenant_id: str, unlink: Unlink, reason: str, author: Author) 
         raise _refusal(unlink.relation)
     if tx.execute(_ONE, _ends(unlink)).one_or_none() is None:
         raise NotFound(f"Memory {unlink.from_id} has no relation {unlink.relation} to {unlink.to_id}.")
-    words = reason or f"No longer related: {unlink.relation} {unlink.to_id}."
-    edit = Edit(row.id, row.version, {}, words, change_id=unlink.change_id)
+    explanation = reason or f"No longer related: {unlink.relation} {unlink.to_id}."
+    edit = Edit(row.id, row.version, {}, explanation, change_id=unlink.change_id)
     writer.apply(tx, tenant_id, Owner(row.user_id, row.group_id), [edit, unlink], author)
 
 

@@ -94,38 +94,38 @@ class RestoredMemory:
 class Found:
     """Memories that are stored already, by the id of the restored memory.
 
-    `same`: the memory itself. `said`: an active one with the same statement. `slot`: an active one in its slot.
+    `same`: the memory itself. `stated`: an active one with the same statement. `slot`: an active one in its slot.
     """
 
     same: Mapping[UUID, Sequence[UUID]]
-    said: Mapping[UUID, Sequence[UUID]]
+    stated: Mapping[UUID, Sequence[UUID]]
     slot: Mapping[UUID, Sequence[UUID]]
 
 
-def find(tx: Tx, user_id: str, wanted: Sequence[RestoredMemory]) -> Found:
+def find(tx: Tx, user_id: str, memories: Sequence[RestoredMemory]) -> Found:
     """Return what is stored of these memories, and what stands in their way; the oldest first."""
-    asked = [
+    rows = [
         {
-            "place": place,
-            "key": one.key,
-            "first": one.first_key,
-            "at": one.fields["recorded_at"],
-            "group_id": one.fields["group_id"],
-            "labels": one.fields["audience_labels"],
-            "subject": one.fields["subject"],
-            "attribute": one.fields["attribute"],
-            "counts": one.counts,
+            "place": position,
+            "key": memory.key,
+            "first": memory.first_key,
+            "at": memory.fields["recorded_at"],
+            "group_id": memory.fields["group_id"],
+            "labels": memory.fields["audience_labels"],
+            "subject": memory.fields["subject"],
+            "attribute": memory.fields["attribute"],
+            "counts": memory.counts,
         }
-        for place, one in enumerate(wanted)
+        for position, memory in enumerate(memories)
     ]
-    values = {"user": user_id, "rows": recordset(asked)}
-    found: list[Mapping[UUID, Sequence[UUID]]] = []
+    values = {"user": user_id, "rows": recordset(rows)}
+    results: list[Mapping[UUID, Sequence[UUID]]] = []
     for statement in (_SAME, _SAID, _SLOT):
         by_place: defaultdict[UUID, list[UUID]] = defaultdict(list)
         for row in tx.execute(statement, values):
-            by_place[wanted[row.place].id].append(row.id)
-        found.append(by_place)
-    return Found(*found)
+            by_place[memories[row.place].id].append(row.id)
+        results.append(by_place)
+    return Found(*results)
 
 
 def restore(
@@ -138,22 +138,26 @@ def restore(
     if not memories:
         return
     policy = retention.policy(tx, tenant_id)
-    rows = [_row(user_id, one, policy) for one in memories]
+    rows = [_row(user_id, memory, policy) for memory in memories]
     tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)})
     owners = (
         owner
-        for one in memories
-        for owner in known_owners.of(user_id, one.fields["group_id"], one.fields["recorded_at"])
+        for memory in memories
+        for owner in known_owners.of(user_id, memory.fields["group_id"], memory.fields["recorded_at"])
     )
     known_owners.note(tx, tenant_id, owners)
-    versions = [_version(tenant_id, user_id, one, version, origin) for one in memories for version in one.versions]
+    versions = [
+        _version(tenant_id, user_id, memory, version, origin) for memory in memories for version in memory.versions
+    ]
     dispatch = author.cause and author.cause.dispatch_id
     tx.execute(_VERSIONS, {"tenant": tenant_id, "dispatch": dispatch, "rows": recordset(versions)})
-    cite(tx, tenant_id, {one.id: one.evidence for one in memories})
+    cite(tx, tenant_id, {memory.id: memory.evidence for memory in memories})
     by_group: defaultdict[str | None, list[search_index.MemoryEntry]] = defaultdict(list)
-    for one in memories:
-        entry = search_index.MemoryEntry(str(one.id), one.fields["content"], one.fields["occurred_at"], one.vector)
-        by_group[one.fields["group_id"]].append(entry)
+    for memory in memories:
+        entry = search_index.MemoryEntry(
+            str(memory.id), memory.fields["content"], memory.fields["occurred_at"], memory.vector
+        )
+        by_group[memory.fields["group_id"]].append(entry)
     for group_id, entries in by_group.items():
         search_index.put_memories(tx, tenant_id, user_id, group_id, entries)
 
@@ -171,9 +175,9 @@ def cite(tx: Tx, tenant_id: str, evidence: Mapping[UUID, Sequence[RestoredEviden
 def relate(tx: Tx, tenant_id: str, relations: Sequence[tuple[UUID, Relation, UUID, float, datetime]]) -> int:
     """Store relations that are not there yet, and draw the curves of both ends anew; return how many."""
     names = ("from_id", "relation", "to_id", "strength", "at")
-    rows = [dict(zip(names, one, strict=True)) for one in relations]
+    rows = [dict(zip(names, relation, strict=True)) for relation in relations]
     stored = tx.execute(_RELATE, {"tenant": tenant_id, "rows": recordset(rows)}).rowcount if rows else 0
-    retention.plan(tx, tenant_id, [end for one in relations for end in (one[0], one[2])])
+    retention.plan(tx, tenant_id, [end for relation in relations for end in (relation[0], relation[2])])
     return stored
 
 
@@ -182,28 +186,28 @@ def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
     writer.lock(tx, tenant_id, user_id)
 
 
-def _row(user_id: str, one: RestoredMemory, policy: FadingPolicy) -> Json:
-    fields = one.fields
-    cited = len({(e.session_id, e.message_id) for e in one.evidence})
+def _row(user_id: str, memory: RestoredMemory, policy: FadingPolicy) -> Json:
+    fields = memory.fields
+    cited = len({(e.session_id, e.message_id) for e in memory.evidence})
     facts = decay.Facts(
         fields["importance"], fields["category"], fields["uses"], cited, 0, fields["pinned"], fields["half_life_days"]
     )
     curve = retention.columns(facts, fields["last_used_at"] or fields["recorded_at"], policy)
     fading = curve if fields["status"] == Status.ACTIVE else curve | {"fade_at": None}
-    return {**fields, "id": one.id, "user_id": user_id, "statement_key": one.key, **fading}
+    return {**fields, "id": memory.id, "user_id": user_id, "statement_key": memory.key, **fading}
 
 
-def _version(tenant_id: str, user_id: str, one: RestoredMemory, version: RestoredVersion, origin: Json) -> Json:
-    said = version.snapshot
-    key = identity.statement_key(said.get("subject") or "", said.get("content") or "")
-    own = {"id": str(one.id), "tenant_id": tenant_id, "user_id": user_id, "version": version.version}
+def _version(tenant_id: str, user_id: str, memory: RestoredMemory, version: RestoredVersion, origin: Json) -> Json:
+    snapshot = version.snapshot
+    key = identity.statement_key(snapshot.get("subject") or "", snapshot.get("content") or "")
+    own = {"id": str(memory.id), "tenant_id": tenant_id, "user_id": user_id, "version": version.version}
     return {
-        "memory_id": one.id,
+        "memory_id": memory.id,
         "version": version.version,
         "change": version.change,
         "reason": version.reason,
         "at": version.at,
-        "snapshot": {**said, **own, "statement_key": key},
+        "snapshot": {**snapshot, **own, "statement_key": key},
         "author": {"name": version.author, "rule": version.rule, "rule_version": None, **origin},
     }
 

@@ -98,15 +98,15 @@ def strength_sql(row: str, now: str) -> str:
 
 def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
     """Recompute the curves of active memories after something that strengthens or weakens them has changed."""
-    if asked := asking_facts(ids):
-        facts, policies = run_together(tx, asked, asking_policy(tenant_id))
+    if statement := asking_facts(ids):
+        facts, policies = run_together(tx, statement, asking_policy(tenant_id))
         run_together(tx, drawing(policy_of(policies), facts))
 
 
 def asking_facts(ids: Iterable[UUID]) -> BoundStatement | None:
     """Return the statement that reads what the curves of memories follow from, for `drawing`; None: no memory."""
-    wanted = sorted(set(ids))
-    return (_FACTS, {"ids": wanted}) if wanted else None
+    unique_ids = sorted(set(ids))
+    return (_FACTS, {"ids": unique_ids}) if unique_ids else None
 
 
 def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:

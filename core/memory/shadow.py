@@ -150,22 +150,22 @@ def _match(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory]) -> list
     for keys in (_statement, _slot, _evidence_keys):
         taken = {s.id for pair in pairs for s in pair}
         free: Mapping[Any, list[ComparedMemory]] = _by_key([o for o in old if o.id not in taken], keys)
-        for one in (n for n in new if n.id not in taken):
+        for memory in (n for n in new if n.id not in taken):
             match = next(
-                (o for key in _to_audience(one, keys(one)) for o in free.get(key, ()) if o.id not in taken), None
+                (o for key in _to_audience(memory, keys(memory)) for o in free.get(key, ()) if o.id not in taken), None
             )
             if match is not None:
-                pairs.append((match, one))
-                taken |= {match.id, one.id}
+                pairs.append((match, memory))
+                taken |= {match.id, memory.id}
     return pairs
 
 
 def _by_key(stands: Sequence[ComparedMemory], keys: Any) -> dict[Any, list[ComparedMemory]]:
-    found: dict[Any, list[ComparedMemory]] = {}
+    groups: dict[Any, list[ComparedMemory]] = {}
     for stand in stands:
         for key in _to_audience(stand, keys(stand)):
-            found.setdefault(key, []).append(stand)
-    return found
+            groups.setdefault(key, []).append(stand)
+    return groups
 
 
 def _to_audience(stand: ComparedMemory, keys: Sequence[Any]) -> list[Any]:
@@ -188,8 +188,8 @@ def _evidence_keys(stand: ComparedMemory) -> list[Any]:
     return [(e.session_id, e.message_id, c.subject, c.category) for e in c.evidence if c.attribute is None]
 
 
-def _differs(one: Candidate, other: Candidate) -> bool:
-    return any(getattr(one, name) != getattr(other, name) for name in COMPARED)
+def _differs(candidate: Candidate, other: Candidate) -> bool:
+    return any(getattr(candidate, name) != getattr(other, name) for name in COMPARED)
 
 
 _OWN = text("SELECT salt, fade_formula, fade_under FROM tenants WHERE id = :tenant")

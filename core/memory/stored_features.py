@@ -89,7 +89,7 @@ def encoded(content: str) -> bytes | None:
     if any(counts[name] > most for name, most in _MOST.items()):
         return None
     digests = [endings.code_of(content), keys.exact[0], keys.spelling[0], outline.words]
-    digests += [*sorted(sketch.words), *sorted(traits.who), *(code for one in sorts for code in sorted(one))]
+    digests += [*sorted(sketch.words), *sorted(traits.who), *(code for codes in sorts for code in sorted(codes))]
     lifted = LONG.lifted(np.array(digests, dtype=np.uint64))
     row = (
         VERSION,
@@ -117,15 +117,17 @@ def is_current(stored: bytes | None) -> bool:
 def decoded(stored: Sequence[bytes]) -> StoredFeatures:
     """Return the features of memories from what is stored of each."""
     size, beginning = _HEAD.itemsize, np.dtype(np.uint32).itemsize
-    heads = np.frombuffer(b"".join([one[:size] for one in stored]), dtype=_HEAD).copy()
+    heads = np.frombuffer(b"".join([entry[:size] for entry in stored]), dtype=_HEAD).copy()
     for name in COVERED:
         heads[name] = LONG.of(heads[name].astype(np.uint64))
     ends = (size + beginning * heads["begun"].astype(np.int64)).tolist()
-    padded = b"".join([one[size:end].ljust(OUTLINED * beginning, b"\0") for one, end in zip(stored, ends, strict=True)])
+    padded = b"".join(
+        [entry[size:end].ljust(OUTLINED * beginning, b"\0") for entry, end in zip(stored, ends, strict=True)]
+    )
     beginnings = SHORT.of(np.frombuffer(padded, dtype="<u4").astype(np.uint32).reshape(len(stored), OUTLINED))
     beginnings[np.arange(OUTLINED) >= heads["begun"][:, None]] = 0
-    digests = [one[end:] for one, end in zip(stored, ends, strict=True)]
-    lengths = np.array([len(one) // _LONG for one in digests], dtype=np.int64)
+    digests = [entry[end:] for entry, end in zip(stored, ends, strict=True)]
+    lengths = np.array([len(digest) // _LONG for digest in digests], dtype=np.int64)
     codes = LONG.of(np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64))
     starts = np.cumsum(lengths) - lengths
     within = np.arange(len(codes)) - np.repeat(starts, lengths)

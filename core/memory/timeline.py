@@ -59,24 +59,24 @@ class Timeline:
     more: bool
 
 
-def of_owner(tx: Tx, wanted: Wanted, limit: int) -> Timeline:
+def of_owner(tx: Tx, query: Wanted, limit: int) -> Timeline:
     """Return the memories that begin last of those that overlap the span."""
     values = {
-        "user": wanted.user_id,
-        "group": wanted.group_id,
-        "category": wanted.category,
-        "statuses": list(wanted.statuses),
-        "trusts": list(wanted.trusts),
-        "since": wanted.since,
-        "until": wanted.until or _NEVER,
-        "id_end": _first_id(min(wanted.until or _NEVER, _NEVER) + _SLACK),
+        "user": query.user_id,
+        "group": query.group_id,
+        "category": query.category,
+        "statuses": list(query.statuses),
+        "trusts": list(query.trusts),
+        "since": query.since,
+        "until": query.until or _NEVER,
+        "id_end": _first_id(min(query.until or _NEVER, _NEVER) + _SLACK),
         "most": LOOKED_AT,
     }
-    found = tx.execute(SPANS[wanted.axis], values).all()
-    shown = found[:limit]
-    ids = [row.id for row in shown]
+    overlapping = tx.execute(SPANS[query.axis], values).all()
+    displayed = overlapping[:limit]
+    ids = [row.id for row in displayed]
     rows = {row.id: row for row in tx.execute(_ROWS, {"ids": ids})}
-    spans = [(row, rows[row.id]) for row in reversed(shown) if row.id in rows]
+    spans = [(row, rows[row.id]) for row in reversed(displayed) if row.id in rows]
     successions = [
         Succession(row.to_id, row.from_id, row.relation, row.change_id)
         for row in tx.execute(_SUCCESSIONS, {"ids": ids, "relations": list(SUCCESSIONS)})
@@ -84,8 +84,8 @@ def of_owner(tx: Tx, wanted: Wanted, limit: int) -> Timeline:
     return Timeline(
         rows=[(span.begins, span.ends, row) for span, row in spans],
         successions=successions,
-        left_out=len(found) - len(shown),
-        more=bool(found) and found[0].looked_at == LOOKED_AT,
+        left_out=len(overlapping) - len(displayed),
+        more=bool(overlapping) and overlapping[0].looked_at == LOOKED_AT,
     )
 
 

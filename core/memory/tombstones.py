@@ -41,7 +41,7 @@ class Statement(Protocol):
 def lay(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
     """Store tombstones for statements of a user; return how many hashes are new."""
     salt = _salt(tx, tenant_id)
-    return _keep(tx, tenant_id, {h for one in statements for h in _hashes(salt, user_id, one)})
+    return _keep(tx, tenant_id, {h for statement in statements for h in _hashes(salt, user_id, statement)})
 
 
 def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
@@ -67,8 +67,8 @@ def erased_values(tx: Tx, tenant_id: str, owner: str, values: Sequence[str]) -> 
     """Return those of the values that were erased from what this user or group said."""
     salt = _salt(tx, tenant_id)
     hashes = {value: _hash(salt, owner, "value", succession.plain(value)) for value in values}
-    found = _existing_hashes(tx, set(hashes.values()))
-    return [value for value, hashed in hashes.items() if hashed in found]
+    existing = _existing_hashes(tx, set(hashes.values()))
+    return [value for value, hashed in hashes.items() if hashed in existing]
 
 
 def all_erased_until(tx: Tx, tenant_id: str, user_id: str) -> datetime | None:
@@ -104,7 +104,7 @@ def asking(
     if not candidates:
         return None, None
     salt: BoundStatement = _SALT, {"tenant": tenant_id}
-    session_ids = sorted({e.session_id for one in candidates for e in one.evidence if e.session_id})
+    session_ids = sorted({e.session_id for candidate in candidates for e in candidate.evidence if e.session_id})
     return salt, (_GROUPS, {"ids": session_ids}) if session_ids and group_id is None else None
 
 
@@ -116,24 +116,25 @@ def were_erased(
         return []
     salts, in_groups = answers
     salt = str(salts[0].salt)
-    asked = [_hashes(salt, user_id, one) for one in candidates]
+    candidate_hashes = [_hashes(salt, user_id, candidate) for candidate in candidates]
     groups = [group_id] if group_id is not None else [row.group_id for row in in_groups]
     everything = {_user_hash(salt, user_id), *(_group_hash(salt, group) for group in groups)}
-    found = _existing_hashes(tx, {*everything, *(h for hashes in asked for h in hashes)})
-    until = max((found.pop(hashed) for hashed in everything & found.keys()), default=None)
-    said = {} if until is None else _said_times(tx, candidates)
+    existing = _existing_hashes(tx, {*everything, *(h for hashes in candidate_hashes for h in hashes)})
+    until = max((existing.pop(hashed) for hashed in everything & existing.keys()), default=None)
+    said_times = {} if until is None else _said_times(tx, candidates)
     return [
-        (until is not None and said.get(place, one.occurred_at) <= until) or not found.keys().isdisjoint(hashes)
-        for place, (one, hashes) in enumerate(zip(candidates, asked, strict=True))
+        (until is not None and said_times.get(position, candidate.occurred_at) <= until)
+        or not existing.keys().isdisjoint(hashes)
+        for position, (candidate, hashes) in enumerate(zip(candidates, candidate_hashes, strict=True))
     ]
 
 
 def _said_times(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
     """Return when each was said last, which may be later than when it happened: "I moved in May" is said after May."""
     cited = [
-        {"place": place, "session": e.session_id, "message": e.message_id}
-        for place, one in enumerate(candidates)
-        for e in one.evidence
+        {"place": position, "session": e.session_id, "message": e.message_id}
+        for position, candidate in enumerate(candidates)
+        for e in candidate.evidence
     ]
     return {row.place: row.at for row in tx.execute(_SAID, {"cited": recordset(cited)})}
 
@@ -143,20 +144,20 @@ def match(
 ) -> list[bool]:
     """Return for each candidate whether a tombstone of one of the statements would refuse it."""
     salt = _salt(tx, tenant_id)
-    hashes = {h for one in statements for h in _hashes(salt, user_id, one)}
-    return [not hashes.isdisjoint(_hashes(salt, user_id, one)) for one in candidates]
+    hashes = {h for statement in statements for h in _hashes(salt, user_id, statement)}
+    return [not hashes.isdisjoint(_hashes(salt, user_id, candidate)) for candidate in candidates]
 
 
 def lift(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
     """Remove the tombstones of statements that someone asks for again; return how many hashes are gone."""
     salt = _salt(tx, tenant_id)
-    hashes = {h for one in statements for h in _hashes(salt, user_id, one)}
+    hashes = {h for statement in statements for h in _hashes(salt, user_id, statement)}
     return tx.execute(_LIFT, {"hashes": sorted(hashes)}).rowcount
 
 
-def digest(tx: Tx, tenant_id: str, *words: str) -> str:
+def digest(tx: Tx, tenant_id: str, *parts: str) -> str:
     """Return the salted hash of a receipt's subject: only with its name can it be found in the receipts."""
-    return _hash(_salt(tx, tenant_id), "receipt", *words)
+    return _hash(_salt(tx, tenant_id), "receipt", *parts)
 
 
 def _keep(tx: Tx, tenant_id: str, hashes: Iterable[str]) -> int:
@@ -164,8 +165,8 @@ def _keep(tx: Tx, tenant_id: str, hashes: Iterable[str]) -> int:
 
 
 def _existing_hashes(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
-    (found,) = run_together(tx, (_FIND, {"hashes": sorted(hashes)}))
-    return {row.hash: row.at for row in found}
+    (rows,) = run_together(tx, (_FIND, {"hashes": sorted(hashes)}))
+    return {row.hash: row.at for row in rows}
 
 
 def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
@@ -222,9 +223,9 @@ def _group_hash(salt: str, group_id: str) -> str:
     return _hash(salt, "group", group_id, "everything")
 
 
-def _hash(salt: str, *words: str) -> str:
+def _hash(salt: str, *parts: str) -> str:
     # As JSON, so that no two lists of words give the same text.
-    return hmac.new(salt.encode(), json.dumps(words).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(salt.encode(), json.dumps(parts).encode(), hashlib.sha256).hexdigest()
 
 
 def _salt(tx: Tx, tenant_id: str) -> str:

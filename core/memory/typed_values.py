@@ -79,7 +79,9 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "number": _is_number,
     "boolean": lambda value: isinstance(value, bool),
     "list": lambda value: (
-        isinstance(value, list) and bool(value) and all(isinstance(one, str | bool) or _is_number(one) for one in value)
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(element, str | bool) or _is_number(element) for element in value)
     ),
     "rating": _is_number,
     "json": lambda value: isinstance(value, dict | list),

@@ -43,24 +43,24 @@ def apply_updates(
     restores = [c for c in changes if isinstance(c, Restore)]
     pins = [c for c in changes if isinstance(c, Pin)]
     edits = [c for c in changes if isinstance(c, Edit)]
-    told = archive(tx, [c for c in changes if isinstance(c, Archive)], author)
-    told += _restore(tx, restores, author)
-    told += _pin(tx, pins, author)
-    told += _edit(tx, tenant_id, edits, author)
+    emissions = archive(tx, [c for c in changes if isinstance(c, Archive)], author)
+    emissions += _restore(tx, restores, author)
+    emissions += _pin(tx, pins, author)
+    emissions += _edit(tx, tenant_id, edits, author)
     used = _use(tx, [c.id for c in changes if isinstance(c, Use)])
-    return [*(c.id for c in restores), *(c.id for c in pins), *(c.id for c in edits), *used], told
+    return [*(c.id for c in restores), *(c.id for c in pins), *(c.id for c in edits), *used], emissions
 
 
 def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
     """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
     rows = _change_all(tx, _ARCHIVE, archives)
-    asked = {a.id: a for a in archives}
+    by_id = {a.id: a for a in archives}
     versions.record(
-        tx, [VersionEntry(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author
+        tx, [VersionEntry(row, "archive", by_id[row.id].reason, by_id[row.id].change_id) for row in rows], author
     )
     return [
         announcements.event_about(
-            row.id, "memory.archived", announcements.change_payload(row, asked[row.id].reason, old=row)
+            row.id, "memory.archived", announcements.change_payload(row, by_id[row.id].reason, old=row)
         )
         for row in rows
     ]
@@ -89,13 +89,13 @@ def slots_taken(tx: Tx, ids: Sequence[UUID]) -> set[UUID]:
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
     rows = _change_all(tx, _RESTORE, restores)
     refuse_collisions(tx, [row.id for row in rows])
-    asked = {r.id: r for r in restores}
+    by_id = {r.id: r for r in restores}
     versions.record(
-        tx, [VersionEntry(row, "restore", asked[row.id].reason, asked[row.id].change_id) for row in rows], author
+        tx, [VersionEntry(row, "restore", by_id[row.id].reason, by_id[row.id].change_id) for row in rows], author
     )
     return [
         announcements.event_about(
-            row.id, "memory.restored", announcements.change_payload(row, asked[row.id].reason, new=row)
+            row.id, "memory.restored", announcements.change_payload(row, by_id[row.id].reason, new=row)
         )
         for row in rows
     ]
@@ -103,9 +103,9 @@ def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emissi
 
 def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
     rows = _change_all(tx, _PIN, pins)
-    asked = {pin.id: pin for pin in pins}
+    by_id = {pin.id: pin for pin in pins}
     steps = [
-        VersionEntry(row, "pin" if row.pinned else "unpin", asked[row.id].reason, asked[row.id].change_id)
+        VersionEntry(row, "pin" if row.pinned else "unpin", by_id[row.id].reason, by_id[row.id].change_id)
         for row in rows
     ]
     versions.record(tx, steps, author)
@@ -113,7 +113,7 @@ def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
 
 
 def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list[Emission]:
-    told, claimed = [], []
+    emissions, claimed = [], []
     for edit in edits:
         before, row = _apply_edit(tx, edit)
         versions.record(tx, [VersionEntry(row, "edit", edit.reason, edit.change_id)], author)
@@ -122,18 +122,18 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)
-        told.append(_updated_event(before, row, "edit", edit.reason))
+        emissions.append(_updated_event(before, row, "edit", edit.reason))
         if before.importance < announcements.IMPORTANT <= row.importance and counts:
-            told.append(important_event(row))
+            emissions.append(important_event(row))
     refuse_collisions(tx, claimed)
-    return told
+    return emissions
 
 
 def important_event(row: MemoryRow) -> Emission:
     """Return the event for a memory that has become important."""
     names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
-    told = {name: value for name in names if (value := getattr(row, name))}
-    return announcements.event_about(row.id, "memory.write.important", announcements.owner_fields(row) | told)
+    details = {name: value for name in names if (value := getattr(row, name))}
+    return announcements.event_about(row.id, "memory.write.important", announcements.owner_fields(row) | details)
 
 
 def write_fields(tx: Tx, before: MemoryRow, fields: Mapping[str, object]) -> MemoryRow:
@@ -175,13 +175,13 @@ def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
     return list(tx.execute(_USE, values).scalars())
 
 
-def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
+def _change_all(tx: Tx, change: TextClause, requests: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
     """Run a statement on memories at their given versions; return the rows. Conflict: one is at another version."""
-    if not wanted:
+    if not requests:
         return []
-    asked = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in wanted]
-    rows = tx.execute(change, {"rows": recordset(asked)}).all()
-    if len(rows) != len(wanted):
+    expected = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in requests]
+    rows = tx.execute(change, {"rows": recordset(expected)}).all()
+    if len(rows) != len(requests):
         raise Conflict("A memory of this decision has been changed in the meantime, or its status does not allow it.")
     return rows
 

@@ -31,9 +31,14 @@ class VerdictFilter:
     undone: bool | None = None
 
 
-def find(tx: Tx, wanted: VerdictFilter, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
+def find(tx: Tx, verdict_filter: VerdictFilter, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
     """List verdicts, newest first."""
-    values = {"user": wanted.user_id, "kind": wanted.kind, "memory": wanted.memory_id, "undone": wanted.undone}
+    values = {
+        "user": verdict_filter.user_id,
+        "kind": verdict_filter.kind,
+        "memory": verdict_filter.memory_id,
+        "undone": verdict_filter.undone,
+    }
     return list(tx.execute(_FIND, {**values, "before": before, "limit": limit}))
 
 
@@ -44,22 +49,24 @@ def find_one(tx: Tx, change_id: UUID) -> Any:
 
 def memories_of(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
     """Return for each verdict the current rows of the memories that it was about."""
-    found: dict[UUID, list[Any]] = {row.id: [] for row in rows}
-    asked = [{"id": row.id, "memory_id": row.memory_id, "other_id": row.other_id} for row in rows]
-    for memory in tx.execute(_CONCERNED, {"rows": recordset(asked)}) if asked else ():
-        found[memory.verdict].append(memory)
-    return found
+    by_verdict: dict[UUID, list[Any]] = {row.id: [] for row in rows}
+    pairs = [{"id": row.id, "memory_id": row.memory_id, "other_id": row.other_id} for row in rows]
+    for memory in tx.execute(_CONCERNED, {"rows": recordset(pairs)}) if pairs else ():
+        by_verdict[memory.verdict].append(memory)
+    return by_verdict
 
 
 def undo_of(tx: Tx, change_id: UUID, memory_ids: Sequence[UUID]) -> UUID | None:
     """Return the valid undo of a change that touched these memories, or None."""
-    found = tx.execute(_UNDO_OF, {"id": str(change_id), "memories": list(memory_ids)}).scalar()
-    return UUID(str(found)) if found else None
+    undo_id = tx.execute(_UNDO_OF, {"id": str(change_id), "memories": list(memory_ids)}).scalar()
+    return UUID(str(undo_id)) if undo_id else None
 
 
 def undone_of(tx: Tx, undos: Iterable[UUID | None]) -> set[UUID]:
     """Return the changes undone by those of these undos that are still valid."""
-    return {UUID(one) for one in tx.execute(_UNDONE_OF, {"ids": [one for one in undos if one]}).scalars()}
+    return {
+        UUID(undone_id) for undone_id in tx.execute(_UNDONE_OF, {"ids": [undo for undo in undos if undo]}).scalars()
+    }
 
 
 def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
@@ -71,7 +78,8 @@ def mark_undone(tx: Tx, chain: Sequence[UUID], by: UUID) -> None:
     if first is not None and first.undone_by is not None:
         raise Conflict(f"This was undone in the meantime, by change {first.undone_by}.")
     rows = [
-        {"id": one, "by": None if place % 2 else (chain[place - 1] if place else by)} for place, one in enumerate(chain)
+        {"id": change_id, "by": None if position % 2 else (chain[position - 1] if position else by)}
+        for position, change_id in enumerate(chain)
     ]
     tx.execute(_MARK, {"rows": recordset(rows)})
 
@@ -106,13 +114,13 @@ def candidate_json(candidate: Candidate) -> Json:
 def candidate_of(kept: Json) -> Candidate:
     """Decode a candidate written by `candidate_json`."""
     times = ("occurred_at", "said_at", "valid_from", "valid_to", "expires_at")
-    told = {name: at for name in times if (at := kept.get(name))}
-    read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in told.items()}
-    read["evidence"] = tuple(Evidence(**one) for one in kept["evidence"])
+    dates = {name: at for name in times if (at := kept.get(name))}
+    read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in dates.items()}
+    read["evidence"] = tuple(Evidence(**fields) for fields in kept["evidence"])
     read["tags"] = tuple(kept["tags"])
     read["audience_labels"] = tuple(kept.get("audience_labels", ()))
-    words = {"category": Category, "topic": Topic, "kind": Kind, "trust": Trust}
-    return Candidate(**read | {name: word(kept[name]) for name, word in words.items()})
+    enums = {"category": Category, "topic": Topic, "kind": Kind, "trust": Trust}
+    return Candidate(**read | {name: enum(kept[name]) for name, enum in enums.items()})
 
 
 def _rows(change: Change) -> Iterator[Json]:
@@ -131,13 +139,13 @@ def _rows(change: Change) -> Iterator[Json]:
             yield _row(change, "supersede", change.id, known.id)
         case Add(past=past) if past is not None:
             yield _row(change, "predates", change.id)
-        case Dispute(one=one, other=other, reason=reason, change_id=change_id):
+        case Dispute(memory=memory, other=other, reason=reason, change_id=change_id):
             yield {
                 "id": change_id,
                 "kind": "contradict",
                 "reason": reason,
-                "candidate": {"content": one.content},
-                "memory_id": one.id,
+                "candidate": {"content": memory.content},
+                "memory_id": memory.id,
                 "other_id": other.id,
             }
 

@@ -139,12 +139,12 @@ def linking(tenant_id: str, links: Sequence[Link]) -> list[BoundStatement]:
     """Return the statements by which `link` does it."""
     if not links:
         return []
-    strengths = [1.0 if one.strength is None else one.strength for one in links]
+    strengths = [1.0 if link.strength is None else link.strength for link in links]
     stored = (_LINK, _ends(links) | {"tenant": tenant_id, "strengths": strengths})
-    weighed = [one for one in links if one.strength is not None]
+    weighed = [link for link in links if link.strength is not None]
     if not weighed:
         return [stored]
-    return [stored, (_WEIGH, _ends(weighed) | {"strengths": [one.strength for one in weighed]})]
+    return [stored, (_WEIGH, _ends(weighed) | {"strengths": [link.strength for link in weighed]})]
 
 
 def unlink(tx: Tx, links: Sequence[Unlink]) -> None:
@@ -155,10 +155,10 @@ def unlink(tx: Tx, links: Sequence[Unlink]) -> None:
 
 def _ends(links: Sequence[Link | Unlink]) -> Json:
     return {
-        "from": [one.from_id for one in links],
-        "relations": [one.relation for one in links],
-        "to": [one.to_id for one in links],
-        "changes": [one.change_id for one in links],
+        "from": [link.from_id for link in links],
+        "relations": [link.relation for link in links],
+        "to": [link.to_id for link in links],
+        "changes": [link.change_id for link in links],
     }
 
 

@@ -104,7 +104,7 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     if not _is_plain(changes):
         run_together(tx, *following)
         following = []
-    told = insertions.derive(tx, tenant_id, owner, derived, author)
+    derived_events = insertions.derive(tx, tenant_id, owner, derived, author)
     _dispute(tx, tenant_id, disputes, author, rows)
     history.unlink(tx, unlinks)
     following += history.linking(tenant_id, [*_succession(adds), *links])
@@ -113,7 +113,7 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
         following = []
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
     strengthened = retention.asking_facts([*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
-    emissions = [*mattering.values(), *told, *more]
+    emissions = [*mattering.values(), *derived_events, *more]
     announced: list[BoundStatement | None] = []
 
     def announce() -> None:
@@ -132,7 +132,7 @@ def _announcing(
     tenant_id: str, owner: Owner, changes: Sequence[Change], rows: Rows, emissions: Sequence[Emission], author: Author
 ) -> list[BoundStatement | None]:
     """Return the statements that store verdicts and events; `emissions`: further events, behind those of changes."""
-    said = [
+    events = [
         *announcements.of_adds(owner, [c for c in changes if isinstance(c, Add)], rows),
         *announcements.of_confirms([c for c in changes if isinstance(c, Confirm)], rows),
         *announcements.of_rewrites([c for c in changes if isinstance(c, Merge | Replace)], rows),
@@ -141,7 +141,7 @@ def _announcing(
         *emissions,
     ]
     recorded = verdicts.recording(tenant_id, owner, changes, author)
-    return [recorded, publishing.publishing(tenant_id, author, said)]
+    return [recorded, publishing.publishing(tenant_id, author, events)]
 
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
@@ -185,13 +185,13 @@ def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> 
     for add in adds:
         if add.candidate.trust is not Trust.QUARANTINED:
             by_labels[add.candidate.audience_labels].append(add)
-    asked = [_overtaking(owner, labels, judged) for labels, judged in by_labels.items()]
+    statements = [_overtaking(owner, labels, judged) for labels, judged in by_labels.items()]
     # Each statement of a round trip has its own snapshot, those after the lock a later one.
     _, policy, *overtaking = run_together(
         tx,
         _lock(tenant_id, owner.user_id),
         retention.asking_policy(tenant_id),
-        *asked,
+        *statements,
         meanwhile=lambda: insertions.read_ahead(adds),
     )
     if any(overtaking):
@@ -273,9 +273,9 @@ class _Stored:
 
 def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
     """Confirm known memories; return events for newly important ones."""
-    asked = _confirmations(confirms)
-    (answer,) = run_together(tx, history.changing(_CONFIRM, asked))
-    confirmed, steps = history.changed(answer, asked)
+    confirmations = _confirmations(confirms)
+    (answer,) = run_together(tx, history.changing(_CONFIRM, confirmations))
+    confirmed, steps = history.changed(answer, confirmations)
     run_together(tx, history.recording(steps, author), history.citing(tenant_id, _cited(confirms)))
     rows |= confirmed
     return _important(tx, answer)
@@ -303,8 +303,11 @@ def _confirmations(confirms: Sequence[Confirm]) -> list[RowChange]:
     # Several of one batch may confirm the same memory; its row changes once.
     first = {c.known.id: c for c in reversed(confirms)}
     return [
-        (_confirmation([c for c in confirms if c.known.id == one]), ("confirm", confirm.reason, confirm.change_id))
-        for one, confirm in first.items()
+        (
+            _confirmation([c for c in confirms if c.known.id == memory_id]),
+            ("confirm", confirm.reason, confirm.change_id),
+        )
+        for memory_id, confirm in first.items()
     ]
 
 
@@ -384,19 +387,19 @@ def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.KnownMemory
 
 def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author, rows: Rows) -> None:
     """Mark both sides as disputed. A memory may be in several disputes of one batch, and changes once."""
-    sides = {side.id: (side, d) for d in disputes for side in (d.one, d.other)}
+    sides = {side.id: (side, d) for d in disputes for side in (d.memory, d.other)}
     for side, dispute in sides.values():
         values = {"id": side.id, "version": _version(rows, side)}
         step = ("dispute", dispute.reason, dispute.change_id)
         rows[side.id] = history.change_one(tx, _DISPUTE, values, step, author)
-    history.link(tx, tenant_id, [Link(d.one.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
+    history.link(tx, tenant_id, [Link(d.memory.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
 
 
 def _strengthened_ids(
     confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link | Unlink]
 ) -> list[UUID]:
-    known = [change.known.id for change in (*confirms, *rewrites)]
-    return [*known, *(end for link in links for end in (link.from_id, link.to_id))]
+    known_ids = [change.known.id for change in (*confirms, *rewrites)]
+    return [*known_ids, *(end for link in links for end in (link.from_id, link.to_id))]
 
 
 def _succession(adds: Iterable[Add]) -> list[Link]:

@@ -44,14 +44,14 @@ class Target:
 class Standing:
     """Where something stands in a search, and why. `filters`: names of those that leave it out.
 
-    `rank`: its place in the whole ranking, from 1. `found`: it with its score. `last`: the last result that is shown.
+    `rank`: its place in the whole ranking, from 1. `result`: it with its score. `last`: the last result that is shown.
     """
 
     verdict: Verdict
     reason: str
     filters: Sequence[str] = field(default_factory=list)
     rank: int | None = None
-    found: RankedHit | None = None
+    result: RankedHit | None = None
     last: RankedHit | None = None
     ranking: Ranking | None = None
 
@@ -107,52 +107,52 @@ def _owned_by_others(row: Any, question: Question) -> str | None:
 
 
 def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: bool) -> Standing:
-    candidates = np.flatnonzero(ranking.page.found.keys == target.key)
+    candidates = np.flatnonzero(ranking.page.candidates.keys == target.key)
     if len(candidates):
         return _ranked(ranking, question, int(candidates[0]))
-    place = ranking.view.place(target.key)
-    names = _left_out_by(ranking, target, place)
+    position = ranking.view.place(target.key)
+    names = _left_out_by(ranking, target, position)
     if names:
         unserved = set(names) <= {"status", "trust", "expires_at"}
         reason = f"Left out by {', '.join(names)}."
         return Standing(
             "not_served" if unserved else "filtered", reason, names, last=_last(ranking, question), ranking=ranking
         )
-    if place is None:
+    if position is None:
         later = "This process has not read it from the index yet" if indexed else "Workers index it within seconds"
         return Standing("not_indexed", f"{later}; ask again.", last=_last(ranking, question), ranking=ranking)
     reason = f"The store is large, and no arm has it among its best {filters.ARM_LIMIT:,}."
     return Standing("not_picked", reason, last=_last(ranking, question), ranking=ranking)
 
 
-def _left_out_by(ranking: Ranking, target: Target, place: int | None) -> list[str]:
+def _left_out_by(ranking: Ranking, target: Target, position: int | None) -> list[str]:
     """Return the names of the filters that leave it out."""
-    wanted = ranking.filters
+    question_filters = ranking.filters
     kind = "memories" if target.session_id is None else "messages"
-    if kind not in wanted.include:
+    if kind not in question_filters.include:
         return ["include"]
-    if place is None:
-        return ["known_at"] if wanted.moment.known_at is not None else []
-    return filters.failed(ranking.view, place, wanted, ranking.vector)
+    if position is None:
+        return ["known_at"] if question_filters.moment.known_at is not None else []
+    return filters.failed(ranking.view, position, question_filters, ranking.vector)
 
 
-def _ranked(ranking: Ranking, question: Question, place: int) -> Standing:
+def _ranked(ranking: Ranking, question: Question, position: int) -> Standing:
     """Return where a candidate stands in the whole order, which a recipe may thin out."""
-    page, found, last = ranking.page, ranking.page.at(place), _last(ranking, question)
-    there = np.flatnonzero(page.places == place)
+    page, result, last = ranking.page, ranking.page.at(position), _last(ranking, question)
+    there = np.flatnonzero(page.places == position)
     if not len(there):
         recipe = question.recipe
         best = page.at(int(page.places[0])).score if len(page.places) else 0.0
-        if recipe.share and found.score < recipe.share * best:
+        if recipe.share and result.score < recipe.share * best:
             reason = f"Its score is below {recipe.share:g} of the best one, as the recipe `{recipe.name}` demands."
-            return Standing("below_share", reason, found=found, last=last, ranking=ranking)
+            return Standing("below_share", reason, result=result, last=last, ranking=ranking)
         reason = "It cites only messages that better results show already."
-        return Standing("repeats", reason, found=found, last=last, ranking=ranking)
+        return Standing("repeats", reason, result=result, last=last, ranking=ranking)
     rank = int(there[0]) + 1
     if rank <= question.limit:
-        return Standing("shown", f"It is result {rank}.", rank=rank, found=found, last=last, ranking=ranking)
+        return Standing("shown", f"It is result {rank}.", rank=rank, result=result, last=last, ranking=ranking)
     reason = f"It is result {rank}, and {question.limit} are shown."
-    return Standing("below", reason, rank=rank, found=found, last=last, ranking=ranking)
+    return Standing("below", reason, rank=rank, result=result, last=last, ranking=ranking)
 
 
 def _last(ranking: Ranking, question: Question) -> RankedHit | None:

@@ -38,25 +38,25 @@ class ArmHit:
 def of(page: RankedPage, top: int = TOP) -> dict[str, list[ArmHit]]:
     """Return the best candidates of each arm: BM25 weights by words, cosines by meaning, parts of the score."""
     nothing = np.full(len(page.passages), np.nan)
-    lexical = _with_passages(page.found.lexical, [one.hit.lexical for one in page.passages])
-    cosine = _with_passages(page.found.cosine, [one.hit.cosine for one in page.passages])
+    lexical = _with_passages(page.candidates.lexical, [passage.hit.lexical for passage in page.passages])
+    cosine = _with_passages(page.candidates.cosine, [passage.hit.cosine for passage in page.passages])
     lists = {"lexical": _best(page, np.where(lexical > 0, lexical, np.nan), top), "vector": _best(page, cosine, top)}
     for name, parts in PARTS.items():
-        gained = np.zeros(len(page.found))
+        gained = np.zeros(len(page.candidates))
         for part in parts:
             gained = gained + page.scores.parts.get(part, 0.0)
-        found = _best(page, np.concatenate([np.where(gained > 0, gained, np.nan), nothing]), top)
-        lists |= {name: found} if found else {}
+        hits = _best(page, np.concatenate([np.where(gained > 0, gained, np.nan), nothing]), top)
+        lists |= {name: hits} if hits else {}
     return lists
 
 
 def _with_passages(values: Numbers, more: list[float] | list[float | None]) -> Numbers:
-    known = [np.nan if one is None else one for one in more]
-    return np.concatenate([values, np.array(known, dtype=np.float64)])
+    numbers = [np.nan if value is None else value for value in more]
+    return np.concatenate([values, np.array(numbers, dtype=np.float64)])
 
 
 def _best(page: RankedPage, values: Numbers, top: int) -> list[ArmHit]:
     places = np.flatnonzero(~np.isnan(values))
     best = places[np.argsort(-values[places], kind="stable")[:top]]
-    hits = ((page.at(int(place)).hit, float(values[place])) for place in best)
+    hits = ((page.at(int(position)).hit, float(values[position])) for position in best)
     return [ArmHit(n, hit.type, hit.key, round(score, 6)) for n, (hit, score) in enumerate(hits, start=1)]

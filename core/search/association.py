@@ -34,15 +34,15 @@ def spread(
     Activations of several links add up, and stay below the best score. `messages`: scores by key. Memories that the
     reader may not see are neither reached nor counted as links.
     """
-    scored = [*_best((str(one), score) for one, score in seeds.items()), *_best(messages.items())]
+    scored = [*_best((str(memory_id), score) for memory_id, score in seeds.items()), *_best(messages.items())]
     scores = {key: score for key, score in scored if score > 0}
     if not scores or limit <= 0:
         return []
     best = max(scores.values())
-    found = spreading.links(tx, scores, reader, reach=REACH)
-    active = spreading.gather(spreading.step([Active(key, score / best) for key, score in scores.items()], found))
-    return [AssociatedMemory(UUID(one.key), best * one.activation) for one in active[:limit]]
+    links = spreading.links(tx, scores, reader, reach=REACH)
+    active = spreading.gather(spreading.step([Active(key, score / best) for key, score in scores.items()], links))
+    return [AssociatedMemory(UUID(memory.key), best * memory.activation) for memory in active[:limit]]
 
 
 def _best(scored: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
-    return sorted(scored, key=lambda one: (-one[1], one[0]))[:SOURCES]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:SOURCES]

@@ -24,30 +24,30 @@ REPLACED = frozenset({"own", "cited"})
 
 
 def blend(
-    tx: Tx, formula: Formula, found: Candidates, scores: Scores, now: datetime, known_at: datetime | None
+    tx: Tx, formula: Formula, candidates: Candidates, scores: Scores, now: datetime, known_at: datetime | None
 ) -> Scores:
     """Rank memories by a formula at a moment; `known_at`: by what was recorded of them then.
 
     A memory without a vector counts as near as the others are on average.
     """
-    rows = _rows(tx, [UUID(key) for key in found.keys[found.memory].tolist()], known_at)
-    faded, important = np.zeros((2, len(found)))
-    for place in np.flatnonzero(found.memory).tolist():
-        row = rows.get(UUID(found.keys[place]))
+    rows = _rows(tx, [UUID(key) for key in candidates.keys[candidates.memory].tolist()], known_at)
+    faded, important = np.zeros((2, len(candidates)))
+    for position in np.flatnonzero(candidates.memory).tolist():
+        row = rows.get(UUID(candidates.keys[position]))
         if row is not None:
             curve = decay.FORMULAS[formula](Facts(row.importance, row.category, pinned=row.pinned))
-            faded[place] = curve.strength(retention.since(row), now) - curve.floor
-            important[place] = curve.floor
-    return _scores(found, scores, faded, important)
+            faded[position] = curve.strength(retention.since(row), now) - curve.floor
+            important[position] = curve.floor
+    return _scores(candidates, scores, faded, important)
 
 
-def _scores(found: Candidates, scores: Scores, faded: Numbers, important: Numbers) -> Scores:
+def _scores(candidates: Candidates, scores: Scores, faded: Numbers, important: Numbers) -> Scores:
     parts = {
-        "similarity": np.where(found.memory, decay.SIMILARITY * ranking.fill_missing(found.cosine), 0.0),
+        "similarity": np.where(candidates.memory, decay.SIMILARITY * ranking.fill_missing(candidates.cosine), 0.0),
         "decay": faded,
         "importance": important,
     }
-    total = np.where(found.memory, ranking.rounded(np.sum(list(parts.values()), axis=0)), scores.total)
+    total = np.where(candidates.memory, ranking.rounded(np.sum(list(parts.values()), axis=0)), scores.total)
     usual = {name: values for name, values in scores.parts.items() if name not in REPLACED}
     return Scores(total, total, usual | parts)
 

@@ -88,10 +88,10 @@ class Candidates:
         matched[citing[matched[cited]]] = True
         return self if matched.all() else self._only(matched)
 
-    def _only(self, wanted: Flags) -> Candidates:
-        places = np.cumsum(wanted) - 1
-        citations = places[self.citations[wanted[self.citations].all(axis=1)]]
-        return replace(self, **{name: getattr(self, name)[wanted] for name in COLUMNS}, citations=citations)
+    def _only(self, kept: Flags) -> Candidates:
+        places = np.cumsum(kept) - 1
+        citations = places[self.citations[kept[self.citations].all(axis=1)]]
+        return replace(self, **{name: getattr(self, name)[kept] for name in COLUMNS}, citations=citations)
 
     def hit(self, index: int) -> Hit:
         """Return one of them."""
@@ -99,9 +99,9 @@ class Candidates:
 
     def hits(self, places: Places) -> list[Hit]:
         """Return those at these positions."""
-        wanted = np.zeros(len(self), dtype=np.bool_)
-        wanted[places] = True
-        pairs = self.citations[wanted[self.citations[:, 0]]]
+        chosen = np.zeros(len(self), dtype=np.bool_)
+        chosen[places] = True
+        pairs = self.citations[chosen[self.citations[:, 0]]]
         cites: dict[int, list[str]] = {}
         for citing, key in zip(pairs[:, 0].tolist(), self.keys[pairs[:, 1]].tolist(), strict=True):
             cites.setdefault(citing, []).append(key)
@@ -116,14 +116,14 @@ class Candidates:
                 position=position,
                 told=int(told),
                 timed=timed,
-                cites=tuple(cites.get(place, ())),
+                cites=tuple(cites.get(index, ())),
                 asks=asks,
                 names=int(names),
                 at=at,
                 role=ROLES[role],
                 retired=retired,
             )
-            for place, (key, memory, lexical, cosine, position, told, timed, asks, names, at, role, retired) in zip(
+            for index, (key, memory, lexical, cosine, position, told, timed, asks, names, at, role, retired) in zip(
                 places.tolist(), read, strict=True
             )
         ]

@@ -49,9 +49,9 @@ def _messages(condition: str) -> str:
 
 
 def _statements(*, recorded: bool) -> dict[str, TextClause]:
-    told = _messages(field_filters.condition("metadata", "(s.extras -> 'metadata')"))
+    messages = _messages(field_filters.condition("metadata", "(s.extras -> 'metadata')"))
     return {
-        "metadata": text(f"({_memories(field_filters.METADATA, recorded=recorded)}) UNION ALL ({told})"),
+        "metadata": text(f"({_memories(field_filters.METADATA, recorded=recorded)}) UNION ALL ({messages})"),
         "structured": text(_memories(field_filters.STRUCTURED, recorded=recorded)),
     }
 

@@ -139,22 +139,22 @@ def select(filtered: FilteredRows, lexical: NDArray[np.float32]) -> Candidates:
     return replace(_candidates(filtered.view, best, filtered.cosine), lexical=lexical[best].astype(np.float64))
 
 
-def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
+def merge_unindexed(indexed: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
     """Append messages that are not indexed yet."""
     if not fresh:
-        return found
-    more = candidates.of(fresh, found.session_ids, found.speakers)
-    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in candidates.COLUMNS}
-    return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
+        return indexed
+    more = candidates.of(fresh, indexed.session_ids, indexed.speakers)
+    both = {name: np.concatenate([getattr(indexed, name), getattr(more, name)]) for name in candidates.COLUMNS}
+    return replace(indexed, **both, session_ids=more.session_ids, speakers=more.speakers)
 
 
-def failed(view: Snapshot, place: int, filters: Filters, vector: Floats | None) -> list[str]:
+def failed(view: Snapshot, position: int, filters: Filters, vector: Floats | None) -> list[str]:
     """Return the names of the filters that leave out the row at a position; empty: it passes them all."""
-    names = [name for name, passes in _conditions(view, filters) if not passes[place]]
-    if filters.tags and view.fields["memory"][place] and set(filters.tags).isdisjoint(view.tags(place)):
+    names = [name for name, passes in _conditions(view, filters) if not passes[position]]
+    if filters.tags and view.fields["memory"][position] and set(filters.tags).isdisjoint(view.tags(position)):
         names.append("tags")
     if filters.min_similarity is not None:
-        cosine = view.cosines(vector).of(np.array([place], dtype=np.int64))
+        cosine = view.cosines(vector).of(np.array([position], dtype=np.int64))
         names += ["min_similarity"] if not cosine[0] >= filters.min_similarity else []
     return list(dict.fromkeys(names))
 
@@ -166,7 +166,9 @@ def _passing_positions(view: Snapshot, filters: Filters, cosine: Cosines) -> Pla
         passed &= passes
     if filters.tags:
         tags, memory = set(filters.tags), view.fields["memory"]
-        untagged = [one for one in np.flatnonzero(passed & memory).tolist() if tags.isdisjoint(view.tags(one))]
+        untagged = [
+            position for position in np.flatnonzero(passed & memory).tolist() if tags.isdisjoint(view.tags(position))
+        ]
         passed[untagged] = False
     places = np.flatnonzero(passed)
     if filters.min_similarity is not None:

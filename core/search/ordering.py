@@ -73,7 +73,7 @@ class RankedPage:
     """A page, best first: types and keys in `keys`, score details in `ranked`."""
 
     keys: Sequence[tuple[str, str]]
-    found: Candidates
+    candidates: Candidates
     scores: Scores
     passages: Sequence[RankedHit]
     places: Places
@@ -81,54 +81,57 @@ class RankedPage:
     @cached_property
     def ranked(self) -> list[RankedHit]:
         """The results with the parts of their scores."""
-        count = len(self.found)
-        own = _describe(self.found, self.scores, self.places[self.places < count])
+        count = len(self.candidates)
+        own = _describe(self.candidates, self.scores, self.places[self.places < count])
         return [next(own) if index < count else self.passages[index - count] for index in self.places.tolist()]
 
-    def at(self, place: int) -> RankedHit:
+    def at(self, position: int) -> RankedHit:
         """Return one candidate, or passage, whether it is on the page or not."""
-        count = len(self.found)
-        if place >= count:
-            return self.passages[place - count]
-        return next(_describe(self.found, self.scores, np.array([place], dtype=np.int64)))
+        count = len(self.candidates)
+        if position >= count:
+            return self.passages[position - count]
+        return next(_describe(self.candidates, self.scores, np.array([position], dtype=np.int64)))
 
 
 def cut_page(
-    found: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors
+    candidates: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors
 ) -> RankedPage:
     """Return one page; at equal scores memories first, the best matching first, passages and units last.
 
     `vectors` returns the vectors of candidates, of length 1.
     """
     everything = _SortKeys(
-        total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
+        total=np.concatenate([scores.total, np.array([passage.score for passage in passages], dtype=np.float64)]),
         own=np.concatenate([scores.own, np.zeros(len(passages))]),
         type=np.concatenate(
-            [np.where(found.memory, 0, 1), np.array([TYPES.index(one.hit.type) for one in passages], dtype=np.int64)]
+            [
+                np.where(candidates.memory, 0, 1),
+                np.array([TYPES.index(passage.hit.type) for passage in passages], dtype=np.int64),
+            ]
         ),
-        keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
+        keys=np.concatenate([candidates.keys, texts([passage.hit.key for passage in passages])]),
     )
     places = _sort(everything, len(everything.keys) if page.each or page.after else page.depth)
     if page.share:
         places = _near_best(places, everything.total, page.share)
     if page.distinct:
-        places = _distinct(places, found)
+        places = _distinct(places, candidates)
     if page.diversity:
-        places = _diversify(places, everything.total, page.diversity, len(found), vectors)
+        places = _diversify(places, everything.total, page.diversity, len(candidates), vectors)
     begin = _page_start(everything, places, page.after)
     on_it = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
     keys = [
         (TYPES[type_], key) for type_, key in zip(everything.type[on_it].tolist(), everything.keys[on_it], strict=True)
     ]
-    return RankedPage(keys, found, scores, passages, on_it)
+    return RankedPage(keys, candidates, scores, passages, on_it)
 
 
 def score_passages(
-    passages: Sequence[Hit], found: Candidates, scores: Scores, ranking_query: RankingQuery
+    passages: Sequence[Hit], candidates: Candidates, scores: Scores, ranking_query: RankingQuery
 ) -> list[RankedHit]:
     """Rank passages, or units, by their own words and cosine, on the scale of the messages."""
-    messages = ~found.memory
-    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ranking_query.ideal)
+    messages = ~candidates.memory
+    by = scale(max([best_lexical(candidates), *(hit.lexical for hit in passages)]), ranking_query.ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]
     gained = _gain_over_match(scores.total[messages], alone[messages])
     cosines = fill_missing(
@@ -198,20 +201,20 @@ def _near_best(places: Places, total: Numbers, share: float) -> Places:
     return places[scores >= share * scores[0]] if len(places) and scores[0] > 0 else places
 
 
-def _distinct(places: Places, found: Candidates) -> Places:
+def _distinct(places: Places, candidates: Candidates) -> Places:
     """Return the places without those that cite only messages shown before; passages and units cite none."""
-    cited = [{place} for place in range(len(found))]
-    for memory in np.flatnonzero(found.memory).tolist():
+    cited = [{position} for position in range(len(candidates))]
+    for memory in np.flatnonzero(candidates.memory).tolist():
         cited[memory] = set()
-    for memory, message in found.citations.tolist():
+    for memory, message in candidates.citations.tolist():
         cited[memory].add(message)
-    shown: set[int] = set()
+    seen_messages: set[int] = set()
     kept = []
-    for at, place in enumerate(places.tolist()):
-        own = cited[place] if place < len(found) and at < DIVERSE else set()
-        if not own or not own <= shown:
+    for at, position in enumerate(places.tolist()):
+        own = cited[position] if position < len(candidates) and at < DIVERSE else set()
+        if not own or not own <= seen_messages:
             kept.append(at)
-        shown |= own
+        seen_messages |= own
     return places[np.array(kept, dtype=np.int64)]
 
 
@@ -227,16 +230,16 @@ def _page_start(everything: _SortKeys, places: Places, after: RankPlace | None) 
 
 
 def _of_each(everything: _SortKeys, places: Places, limit: int) -> Places:
-    best = [np.flatnonzero(everything.type[places] == one)[:limit] for one in range(len(TYPES))]
+    best = [np.flatnonzero(everything.type[places] == type_)[:limit] for type_ in range(len(TYPES))]
     chosen: Places = places[np.sort(np.concatenate(best))]
     return chosen
 
 
-def _describe(found: Candidates, scores: Scores, places: Places) -> Iterator[RankedHit]:
+def _describe(candidates: Candidates, scores: Scores, places: Places) -> Iterator[RankedHit]:
     """Yield the candidates at these positions with the parts of their scores."""
     parts = [(name, name in OF_MEMORIES, values[places].tolist()) for name, values in scores.parts.items()]
-    arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
-    for n, (hit, score) in enumerate(zip(found.hits(places), scores.total[places].tolist(), strict=True)):
+    arms = {"lexical": _ranks(candidates.lexical, places), "vector": _ranks(candidates.cosine, places)}
+    for n, (hit, score) in enumerate(zip(candidates.hits(places), scores.total[places].tolist(), strict=True)):
         of_memory = hit.type == "memory"
         made = {name: values[n] for name, of_memories, values in parts if of_memories == of_memory}
         yield RankedHit(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})

@@ -57,24 +57,28 @@ class RankPlace:
 class Cursor:
     """A place in the ranking of a question, and the time at which its first page was requested."""
 
-    place: RankPlace
+    position: RankPlace
     now: datetime
 
 
-def place_of(one: RankedResult) -> RankPlace:
+def place_of(result: RankedResult) -> RankPlace:
     """Return the place of a result."""
-    return RankPlace(one.hit.type, one.hit.key, one.score)
+    return RankPlace(result.hit.type, result.hit.key, result.score)
 
 
-def page_start(ranked: Sequence[RankedResult], place: RankPlace | None) -> int:
+def page_start(ranked: Sequence[RankedResult], position: RankPlace | None) -> int:
     """Return the index of the first result behind a place.
 
     If the named result is gone: the first with a lower score.
     """
-    if place is None:
+    if position is None:
         return 0
-    matches = (index for index, one in enumerate(ranked, 1) if (one.hit.type, one.hit.key) == (place.type, place.key))
-    lesser = (index for index, one in enumerate(ranked) if one.score < place.score)
+    matches = (
+        index
+        for index, result in enumerate(ranked, 1)
+        if (result.hit.type, result.hit.key) == (position.type, position.key)
+    )
+    lesser = (index for index, result in enumerate(ranked) if result.score < position.score)
     return next(matches, next(lesser, len(ranked)))
 
 
@@ -82,18 +86,18 @@ def cap_per_key(ranked: Sequence[T], key_of: Callable[[T], str | None], most: in
     """Keep at most so many results of each session (or group), in order; results of none stay."""
     seen: Counter[str | None] = Counter()
     kept = []
-    for one in ranked:
-        key = key_of(one)
+    for result in ranked:
+        key = key_of(result)
         seen[key] += 1
         if key is None or seen[key] <= most:
-            kept.append(one)
+            kept.append(result)
     return kept
 
 
 def encode(cursor: Cursor, question: Json) -> str:
     """Encode a cursor for this question alone; `question`: everything that decides the ranking."""
-    place = cursor.place
-    holds = [place.type, place.key, place.score, cursor.now.astimezone(UTC).isoformat()]
+    position = cursor.position
+    holds = [position.type, position.key, position.score, cursor.now.astimezone(UTC).isoformat()]
     payload = json.dumps(holds, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(_seal(payload, question) + payload.encode()).decode().rstrip("=")
 
@@ -109,7 +113,7 @@ def decode(text: str, question: Json) -> Cursor:
         raise Invalid([Problem("/after", _NONE)]) from None
     if kind not in get_args(Type) or cursor.now.year not in YEARS:
         raise Invalid([Problem("/after", _NONE)])
-    if raw[:SEAL_BYTES] != _seal(payload, question) or not math.isfinite(cursor.place.score):
+    if raw[:SEAL_BYTES] != _seal(payload, question) or not math.isfinite(cursor.position.score):
         raise Invalid([Problem("/after", _OTHER)])
     return cursor
 

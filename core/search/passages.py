@@ -41,18 +41,18 @@ class FoundPassage:
     version: int
 
 
-def counts_query(user_id: str | None, group_id: str | None, words: Sequence[str]) -> BoundStatement:
+def counts_query(user_id: str | None, group_id: str | None, terms: Sequence[str]) -> BoundStatement:
     """Return the query behind `counts_by_owner`: messages and passages with these words, and all of them."""
-    ids = [*{term_id(word) for word in words}, search_index.DOCUMENTS]
+    ids = [*{term_id(term) for term in terms}, search_index.DOCUMENTS]
     return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
 
 
 def counts_by_owner(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
     """Return counts by owner name; of a user and a group, the user's come first."""
-    found: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
+    counts: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
     for row in rows:
-        found[row.owner][row.term] = row.documents
-    return found
+        counts[row.owner][row.term] = row.documents
+    return counts
 
 
 def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
@@ -92,9 +92,9 @@ def passages(tx: Tx, keys: Sequence[str]) -> dict[str, FoundPassage]:
 
 def passages_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that reads passages by key; for `passages_by_key`."""
-    pairs = [one.rsplit("#", 1) for one in keys]
+    pairs = [passage_key.rsplit("#", 1) for passage_key in keys]
     return _PASSAGES, {
-        "documents": [UUID(one) for one, _ in pairs],
+        "documents": [UUID(document_id) for document_id, _ in pairs],
         "positions": [int(position) for _, position in pairs],
     }
 

@@ -147,7 +147,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     shallow = question.limit <= MOST_UNCACHED and question.after is None
     with (
         metrics.SEARCH.labels(question.method).time(),
-        _ranked(db, tenant_id, question, embedder, cached=not shallow, shown=True) as (tx, ranked),
+        _ranked(db, tenant_id, question, embedder, cached=not shallow, with_texts=True) as (tx, ranked),
     ):
         page, read = ranked.page, ranked.texts
         if read is None:
@@ -165,12 +165,12 @@ def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -
 
 @contextmanager
 def _ranked(
-    db: Database, tenant_id: str, question: Question, embedder: Embedder, *, cached: bool, shown: bool = False
+    db: Database, tenant_id: str, question: Question, embedder: Embedder, *, cached: bool, with_texts: bool = False
 ) -> Iterator[tuple[Tx, Ranking]]:
     """Yield the page of the ranking, in the transaction that its rows were read in.
 
-    `cached`: of all rows of the owner, however long reading them takes. `shown`: texts of the results will be asked
-    for. Where the order may still change, they are read in the same round trip as what may change it, and the
+    `cached`: of all rows of the owner, however long reading them takes. `with_texts`: texts of the results will be
+    asked for. Where the order may still change, they are read in the same round trip as what may change it, and the
     transaction is committed.
     """
     took = Stopwatch()
@@ -192,8 +192,8 @@ def _ranked(
         db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers),
     ):
         opening_reads = _opening_reads(question, opening, answers)
-        asked = _Asked(db, tenant_id, question, embedder, vector, cached)
-        rows = _rows(tx, asked, opening, opening_reads, [one[0] for one in answers[2:]])
+        request = _Asked(db, tenant_id, question, embedder, vector, cached)
+        rows = _rows(tx, request, opening, opening_reads, [answer[0] for answer in answers[2:]])
         took.lap("index")
         filtered = _select_candidates(tx, question, opening_reads, rows, question_filter, took)
         passages = _passages(tx, question, opening_reads.passages, vector)
@@ -201,10 +201,10 @@ def _ranked(
         ranking_query = ranking.RankingQuery(
             filtered.analysis, opening_reads.ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
         )
-        scores = _scores(tx, question, filtered.found, ranking_query, now)
+        scores = _scores(tx, question, filtered.candidates, ranking_query, now)
         units = _units(tx, question, opening_reads.own, vector)
         took.lap("fusion")
-        recipe, found = question.recipe, filtered.found
+        recipe, candidates = question.recipe, filtered.candidates
         limits = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
 
         def cut(scores: Scores) -> RankedPage:
@@ -212,11 +212,11 @@ def _ranked(
                 hit
                 for some in (passages, units)
                 if some
-                for hit in ordering.score_passages(some, found, scores, ranking_query)
+                for hit in ordering.score_passages(some, candidates, scores, ranking_query)
             ]
-            return ordering.cut_page(found, scores, beside, limits, filtered.vectors)
+            return ordering.cut_page(candidates, scores, beside, limits, filtered.vectors)
 
-        page, read = _cut_newest_first(tx, question, filtered, scores, cut, shown=shown)
+        page, read = _cut_newest_first(tx, question, filtered, scores, cut, with_texts=with_texts)
         if read is not None and not read.covers(page):
             read = _texts(db.ask_again(tx, tenant_id, *_text_queries(page, question.filters.moment)), page)
         considered = {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})}
@@ -252,7 +252,7 @@ class _OpeningReads:
 class _OpeningQueries:
     """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
-    words: QueryTerms
+    terms: QueryTerms
     owner_cache: OwnerCache
     check: Validation
     statements: Sequence[BoundStatement]
@@ -262,26 +262,26 @@ def _opening_queries(
     resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder, sight: Sight = INTERNAL
 ) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
-    words = NOTHING if question.method == "vector" else query_terms(question.query)
+    terms = NOTHING if question.method == "vector" else query_terms(question.query)
     owner_cache = resident_cache.owner(tenant_id, user_id, group_id, sight)
     check = owner_cache.check(embedder.dimension)
-    counting = search_passages.counts_query(user_id, group_id, words.all)
+    counting = search_passages.counts_query(user_id, group_id, terms.all)
     waiting, changed = unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)
     sized = () if check.usable else (uncached.size_query(owner_cache.rows),)
-    return _OpeningQueries(words, owner_cache, check, (counting, waiting, changed, *sized))
+    return _OpeningQueries(terms, owner_cache, check, (counting, waiting, changed, *sized))
 
 
 def _opening_reads(question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]) -> _OpeningReads:
     counted_rows, waiting, *_ = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
-    own = query_weights(opening.words.all, count, count.get(DOCUMENTS, 0))
-    ideal = sum(query_weights(opening.words.occurring(count), count, count.get(DOCUMENTS, 0)).values())
+    own = query_weights(opening.terms.all, count, count.get(DOCUMENTS, 0))
+    ideal = sum(query_weights(opening.terms.occurring(count), count, count.get(DOCUMENTS, 0)).values())
     # Passages belong to no session.
     filters = question.filters
     with_passages = "documents" in filters.include and filters.session_id is None and filters.structured is None
     total = search_passages.sum_counts(counted) if with_passages else None
-    passages = None if total is None else query_weights(opening.words.all, total, total[DOCUMENTS])
+    passages = None if total is None else query_weights(opening.terms.all, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
     return _OpeningReads(own, ideal, passages, unindexed.hits(waiting, own) if seen else [])
@@ -307,25 +307,27 @@ class _RowsRead:
     considered: Mapping[str, int] | None = None
 
 
-def _rows(tx: Tx, asked: _Asked, opening: _OpeningQueries, reads: _OpeningReads, standing: Sequence[Any]) -> _RowsRead:
+def _rows(
+    tx: Tx, request: _Asked, opening: _OpeningQueries, reads: _OpeningReads, standing: Sequence[Any]
+) -> _RowsRead:
     """Return the owner's rows from the cache, or those for this question while the cache is filled behind it.
 
     `standing`: what has changed since they were cached, and how many there are if they never were.
     """
-    entry, check, question, (changes, *sized) = opening.owner_cache, opening.check, asked.question, standing
+    entry, check, question, (changes, *sized) = opening.owner_cache, opening.check, request.question, standing
     if not question.filters.include & {"messages", "memories"}:
         return _RowsRead(EMPTY)
     if not check.reads_all(changes):
         return _RowsRead(entry.view(tx, check, changes))
     size = (sized or tx.execute(*uncached.size_query(entry.rows)).all())[0].size
-    if size > READ_ALL and not asked.cached and question.filters.moment.known_at is None:
+    if size > READ_ALL and not request.cached and question.filters.moment.known_at is None:
         entry.discard(check.state)
-        cache_filling.FILLER.later(asked.db, asked.tenant_id, entry, asked.embedder.dimension)
-        weights = ranking.picking_weights(question.recipe, reads.ideal, cosine_weight(asked.embedder.name))
-        arms = _arms(question, reads.own, asked.vector)
+        cache_filling.FILLER.later(request.db, request.tenant_id, entry, request.embedder.dimension)
+        weights = ranking.picking_weights(question.recipe, reads.ideal, cosine_weight(request.embedder.name))
+        arms = _arms(question, reads.own, request.vector)
         each = question.limit if question.each else 0
         some = uncached.read(
-            tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader, each
+            tx, entry.rows, question.filters, arms, weights, request.embedder.dimension, request.db.reader, each
         )
         if some is not None:
             metrics.SEARCH_READS.labels("uncached").inc()
@@ -353,8 +355,8 @@ class _QuestionFilter:
 
     def over(self, view: Snapshot) -> _FilteredQuestion:
         if self._last is None or self._last.filtered.view is not view:
-            found = search_filters.filter_rows(view, self.question.filters, self.vector)
-            self._last = _FilteredQuestion(found, self.analysis_for(view.interners.speakers.numbers))
+            filtered = search_filters.filter_rows(view, self.question.filters, self.vector)
+            self._last = _FilteredQuestion(filtered, self.analysis_for(view.interners.speakers.numbers))
         return self._last
 
     def analysis_for(self, speakers: Iterable[str]) -> Analysis:
@@ -366,16 +368,16 @@ class _QuestionFilter:
 class _Selection:
     """Candidates, their number by type, the snapshot they come from, and the analysis of the question."""
 
-    found: Candidates
+    candidates: Candidates
     considered: Mapping[str, int]
     view: Snapshot
     analysis: Analysis
 
     def vectors(self, places: Places) -> Floats:
         """Return the vectors of these candidates; zeros where none exists yet."""
-        indexes = [self.view.place(key) for key in self.found.keys[places]]
+        indexes = [self.view.place(key) for key in self.candidates.keys[places]]
         rows = np.zeros((len(indexes), max(self.view.dimension, 1)), dtype=np.float32)
-        there = [n for n, one in enumerate(indexes) if one is not None]
+        there = [n for n, index in enumerate(indexes) if index is not None]
         if there:
             rows[there] = self.view.vectors(np.array([indexes[n] for n in there], dtype=np.int64))
         return rows
@@ -400,9 +402,9 @@ def _select_candidates(
     took.lap("vector")
     lexical = view.lexical(own)
     took.lap("lexical")
-    for key, words in worded.items():
+    for key, content in worded.items():
         if (index := view.place(key)) is not None:
-            lexical[index] = unindexed.lexical(own, document_weights(index_terms(words)))
+            lexical[index] = unindexed.lexical(own, document_weights(index_terms(content)))
     passing = thought.filtered.places
     new = [hit for hit in opening_reads.waiting if view.place(hit.key) is None]
     considered = rows.considered
@@ -410,35 +412,37 @@ def _select_candidates(
         remembered = int(np.count_nonzero(view.fields["memory"][passing]))
         considered = {"memory": remembered, "message": len(passing) - remembered}
     considered = {**considered, "message": considered["message"] + len(new)}
-    found = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
+    selected = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
     if question.method == "keyword" and question.query.strip():
-        found = found.with_words()
+        selected = selected.with_words()
     return _Selection(
-        found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis
+        selected, considered, view, question_filter.analysis_for(selected.speakers) if new else thought.analysis
     )
 
 
 def _scores(
-    tx: Tx, question: Question, found: Candidates, ranking_query: ranking.RankingQuery, now: datetime
+    tx: Tx, question: Question, candidates: Candidates, ranking_query: ranking.RankingQuery, now: datetime
 ) -> Scores:
     """Score the candidates as the recipe says."""
-    scores, formula = ranking.score_candidates(found, ranking_query), question.recipe.formula
+    scores, formula = ranking.score_candidates(candidates, ranking_query), question.recipe.formula
     if formula is not None:
-        scores = blending.blend(tx, formula, found, scores, now, question.filters.moment.known_at)
-    return _add_associations(tx, question, found, scores)
+        scores = blending.blend(tx, formula, candidates, scores, now, question.filters.moment.known_at)
+    return _add_associations(tx, question, candidates, scores)
 
 
-def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
+def _add_associations(tx: Tx, question: Question, candidates: Candidates, scores: Scores) -> Scores:
     """Add the activation of memories linked to the best results, if the recipe asks for it."""
-    if question.recipe.association == 0 or not len(found):
+    if question.recipe.association == 0 or not len(candidates):
         return scores
     best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
-    seeds = {UUID(found.keys[index]): float(scores.total[index]) for index in best if found.memory[index]}
-    messages = {str(found.keys[index]): float(scores.total[index]) for index in best if not found.memory[index]}
+    seeds = {UUID(candidates.keys[index]): float(scores.total[index]) for index in best if candidates.memory[index]}
+    messages = {
+        str(candidates.keys[index]): float(scores.total[index]) for index in best if not candidates.memory[index]
+    }
     reader = Visibility(question.user_id, question.group_id, question.filters)
-    reached = association.spread(tx, seeds, messages, reader, len(found))
-    gained = {str(one.id): question.recipe.association * one.activation for one in reached}
-    return ranking.add_gains(found, scores, gained)
+    reached = association.spread(tx, seeds, messages, reader, len(candidates))
+    gained = {str(memory.id): question.recipe.association * memory.activation for memory in reached}
+    return ranking.add_gains(candidates, scores, gained)
 
 
 def _cut_newest_first(
@@ -448,7 +452,7 @@ def _cut_newest_first(
     scores: Scores,
     cut: Callable[[Scores], RankedPage],
     *,
-    shown: bool,
+    with_texts: bool,
 ) -> tuple[RankedPage, _Texts | None]:
     """Return the page on which what holds now ranks first, and texts if they were read.
 
@@ -456,12 +460,12 @@ def _cut_newest_first(
     because raising memories changes no message's rank among messages; without any, no query. What is raised is rare,
     so that the texts of the page as it is are read in the same round trip.
     """
-    outdated, alike = _outdated(question, selection.found, scores), _alike(question, selection, scores)
+    outdated, alike = _outdated(question, selection.candidates, scores), _alike(question, selection, scores)
     if not outdated and not alike:
         return cut(scores), None
     followed_query = _successors_query(outdated) if outdated else None
     page = cut(succession.raise_later(scores, []) if alike else scores)
-    if shown:
+    if with_texts:
         asking = _text_queries(page, question.filters.moment, alike)
         followed, *answers = run_together(tx, followed_query, *asking, meanwhile=lambda: page.ranked, last=True)
         read = _texts(answers, page)
@@ -469,7 +473,7 @@ def _cut_newest_first(
     else:
         followed, message_rows = run_together(tx, followed_query, _messages_query(list(alike)) if alike else None)
         read, spoken = None, _messages_by_key(message_rows)
-    raised = _raise_newest(question, selection.found, scores, alike, followed, spoken)
+    raised = _raise_newest(question, selection.candidates, scores, alike, followed, spoken)
     if not np.array_equal(raised.total, page.scores.total):
         page = cut(raised)
     return page, read
@@ -477,7 +481,7 @@ def _cut_newest_first(
 
 def _raise_newest(
     question: Question,
-    found: Candidates,
+    candidates: Candidates,
     scores: Scores,
     alike: Mapping[str, int],
     followed: Sequence[Any],
@@ -485,47 +489,50 @@ def _raise_newest(
 ) -> Scores:
     """Raise memories above the messages that they outdate, and of the contradicting messages the newest."""
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in followed]
-    scores = ranking.raise_successors(found, scores, pairs) if pairs else scores
-    newer = [(alike[one], alike[later]) for one, later in succession.successors(question.query[:READ], spoken)]
+    scores = ranking.raise_successors(candidates, scores, pairs) if pairs else scores
+    newer = [(alike[earlier], alike[later]) for earlier, later in succession.successors(question.query[:READ], spoken)]
     return succession.raise_later(scores, newer) if alike else scores
 
 
-def _outdated(question: Question, found: Candidates, scores: Scores) -> list[str]:
+def _outdated(question: Question, candidates: Candidates, scores: Scores) -> list[str]:
     """Return the keys of the best messages with a superseded statement, where memories could be raised above them."""
-    outdated = np.flatnonzero(found.outdated)
-    if not len(outdated) or question.filters.moment != NOW or not found.memory.any():
+    outdated = np.flatnonzero(candidates.outdated)
+    if not len(outdated) or question.filters.moment != NOW or not candidates.memory.any():
         return []
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
-    return [str(key) for key in found.keys[best]]
+    return [str(key) for key in candidates.keys[best]]
 
 
 def _alike(question: Question, selection: _Selection, scores: Scores) -> dict[str, int]:
     """Return the places of the best messages that resemble each other, by key."""
     if question.method != "hybrid":
         return {}
-    best = succession.best_messages(selection.found, scores)
-    some = succession.alike(selection.found, best, selection.vectors(np.array(best, dtype=np.int64)))
-    return {str(selection.found.keys[place]): place for place in some}
+    best = succession.best_messages(selection.candidates, scores)
+    some = succession.alike(selection.candidates, best, selection.vectors(np.array(best, dtype=np.int64)))
+    return {str(selection.candidates.keys[position]): position for position in some}
 
 
 def _successors_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that finds the active memories which superseded what these messages said."""
     pairs = [message_of_key(key) for key in keys]
-    return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
+    return _SUCCESSORS, {
+        "sessions": [session_id for session_id, _ in pairs],
+        "ids": [message_id for _, message_id in pairs],
+    }
 
 
 def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
     if query_terms is None:
         return []
-    found = search_passages.hits(tx, _arms(question, query_terms, vector))
-    return [hit for hit in found if _is_similar(hit, question.filters.min_similarity)]
+    hits = search_passages.hits(tx, _arms(question, query_terms, vector))
+    return [hit for hit in hits if _is_similar(hit, question.filters.min_similarity)]
 
 
 def _units(tx: Tx, question: Question, query_terms: Mapping[int, float], vector: Floats | None) -> list[Hit]:
     if "units" not in question.filters.include or question.filters.names_fields:
         return []
-    found = search_units.hits(tx, _arms(question, query_terms, vector))
-    return [hit for hit in found if _is_similar(hit, question.filters.min_similarity)]
+    hits = search_units.hits(tx, _arms(question, query_terms, vector))
+    return [hit for hit in hits if _is_similar(hit, question.filters.min_similarity)]
 
 
 def _arms(question: Question, query_terms: Mapping[int, float], vector: Floats | None) -> dict[str, Any]:
@@ -556,7 +563,7 @@ class _Texts:
 
 def _text_queries(page: RankedPage, moment: Moment, more: Iterable[str] = ()) -> list[BoundStatement | None]:
     """Return the statements that read texts and evidence of a page, for `_texts`; `more`: keys of further messages."""
-    of_type = {type_: [key for one, key in page.keys if one == type_] for type_ in ordering.TYPES}
+    of_type = {type_: [key for kind, key in page.keys if kind == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     spoken = list(dict.fromkeys([*of_type["message"], *more]))
     return [
@@ -569,30 +576,30 @@ def _text_queries(page: RankedPage, moment: Moment, more: Iterable[str] = ()) ->
 
 
 def _texts(answers: Sequence[Sequence[Any]], page: RankedPage) -> _Texts:
-    remembered, quoted, message_rows, passed, told = answers
+    remembered, quoted, message_rows, passed, unit_rows = answers
     return _Texts(
         {str(row.id): row for row in remembered},
         memories.evidence_by_memory(quoted),
         _messages_by_key(message_rows),
         search_passages.passages_by_key(passed),
-        search_units.units_by_key(told),
+        search_units.units_by_key(unit_rows),
         page,
     )
 
 
 def _results(page: RankedPage, read: _Texts) -> list[SearchResult]:
     """Return the ranked hits with what was read of them, in order."""
-    found = []
+    results = []
     for item in page.ranked:
         if item.hit.type == "memory" and (row := read.memories.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, read.evidence.get(row.id, []), memory=row))
+            results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row))
         elif (message := read.messages.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, [_as_evidence(message)], message=message))
+            results.append(SearchResult(item, [_as_evidence(message)], message=message))
         elif (passage := read.passages.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, [], passage=passage))
+            results.append(SearchResult(item, [], passage=passage))
         elif (unit := read.units.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, [], unit=unit))
-    return found
+            results.append(SearchResult(item, [], unit=unit))
+    return results
 
 
 def _messages_by_key(rows: Iterable[Any]) -> dict[str, Message]:
@@ -602,7 +609,10 @@ def _messages_by_key(rows: Iterable[Any]) -> dict[str, Message]:
 def _messages_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that reads messages by key."""
     pairs = [message_of_key(key) for key in keys]
-    return _MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
+    return _MESSAGES, {
+        "sessions": [session_id for session_id, _ in pairs],
+        "ids": [message_id for _, message_id in pairs],
+    }
 
 
 def _as_evidence(message: Message) -> Evidence:

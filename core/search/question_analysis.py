@@ -82,15 +82,15 @@ def analyse(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
     text = question[:LONGEST].replace("\u2019", "'")
     speakers_named = _named_speakers(text, speakers)
     when = asks_time(text)
-    found = tuple(time_spans.spans(text, now))
+    spans = tuple(time_spans.spans(text, now))
     role = _role(text)
     return Analysis(
         wants_time=when,
-        spans=found,
+        spans=spans,
         role=role,
         # "What did I tell Ann?" asks for what was told to her.
         speaker=speakers_named[0] if len(speakers_named) == 1 and not role else None,
-        breadth=0.0 if when or found else _breadth(text, speakers_named),
+        breadth=0.0 if when or spans else _breadth(text, speakers_named),
     )
 
 
@@ -113,7 +113,7 @@ def _asks(text: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> bool
 def _named_speakers(text: str, speakers: Iterable[str]) -> list[str]:
     """Return the speakers named in `text`, in the same case: a name may be a word too ("Will", "May")."""
     careless = text.islower()
-    return [one for one in speakers if _is_name(one) and _occurs(one, text, careless=careless)]
+    return [speaker for speaker in speakers if _is_name(speaker) and _occurs(speaker, text, careless=careless)]
 
 
 def _is_name(speaker: str) -> bool:
@@ -142,9 +142,9 @@ def _breadth(text: str, names: Sequence[str]) -> float:
     return short if _asks(text, _SEVERAL, _SEVERAL_ZH) else short / 2
 
 
-def _distinct(found: Sequence[str]) -> set[str]:
+def _distinct(query_terms: Sequence[str]) -> set[str]:
     """Return terms that are part of no longer one: parts of Chinese words and of ids narrow nothing down."""
-    once = set(found)
+    once = set(query_terms)
     if len(once) > 4 * NARROW:
         return once
     whole = [term for term in once if not (term.isascii() and term.isalpha())]

@@ -94,22 +94,22 @@ class _Order:
     apart: Mapping[int, Flags]
 
 
-def score_candidates(found: Candidates, ranking_query: RankingQuery) -> Scores:
+def score_candidates(candidates: Candidates, ranking_query: RankingQuery) -> Scores:
     """Score messages and memories.
 
-    `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
+    `candidates` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
-    words, messages = _words(found, ranking_query), ~found.memory
-    cosine = ranking_query.vector * fill_missing(found.cosine)
-    recency = _recency(found, ranking_query)
-    own = np.where(messages, 0.0, ranking_query.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
-    parts = _parts(found, words, np.where(messages, cosine, 0.0), ranking_query)
-    parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(found, cosine))
+    lexical, messages = _words(candidates, ranking_query), ~candidates.memory
+    cosine = ranking_query.vector * fill_missing(candidates.cosine)
+    recency = _recency(candidates, ranking_query)
+    own = np.where(messages, 0.0, ranking_query.recipe.lexical * LEXICAL * lexical + COSINE * cosine + recency)
+    parts = _parts(candidates, lexical, np.where(messages, cosine, 0.0), ranking_query)
+    parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(candidates, cosine))
     if ranking_query.recipe.recency:
         parts["recency"] = recency
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
-    cited_score = _mean_cited_score(found, total)
+    cited_score = _mean_cited_score(candidates, total)
     total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score))
     return Scores(rounded(total), rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited_score)})
 
@@ -129,24 +129,24 @@ def picking_weights(recipe: Recipe, ideal: float, cosine_weight: float) -> tuple
     return recipe.lexical * LEXICAL / ideal if ideal else 0.0, meaning
 
 
-def add_gains(found: Candidates, scores: Scores, gained: Mapping[str, float], part: str = "association") -> Scores:
+def add_gains(candidates: Candidates, scores: Scores, gained: Mapping[str, float], part: str = "association") -> Scores:
     """Add gains by key, as a part of that name."""
-    more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
+    more = np.array([gained.get(key, 0.0) for key in candidates.keys], dtype=np.float64)
     return Scores(scores.total + more, scores.own, {**scores.parts, part: more})
 
 
-def raise_successors(found: Candidates, scores: Scores, successors: Sequence[tuple[str, str]]) -> Scores:
+def raise_successors(candidates: Candidates, scores: Scores, successors: Sequence[tuple[str, str]]) -> Scores:
     """Raise memories to the score of the messages whose statement they superseded; at equal scores memories rank first.
 
     `successors`: pairs of a message's key and that of a memory.
     """
-    index_of = {key: index for index, key in enumerate(found.keys)}
+    index_of = {key: index for index, key in enumerate(candidates.keys)}
     least: dict[str, float] = {}
     for message, memory in successors:
         if message in index_of and memory in index_of:
             least[memory] = max(least.get(memory, 0.0), float(scores.total[index_of[message]]))
     gained = {key: score - own for key, score in least.items() if (own := float(scores.total[index_of[key]])) < score}
-    return add_gains(found, scores, gained, "succession") if gained else scores
+    return add_gains(candidates, scores, gained, "succession") if gained else scores
 
 
 def fill_missing(cosine: Numbers) -> Numbers:
@@ -160,57 +160,61 @@ def scale(best: float, ideal: float) -> float:
     return math.sqrt(best * max(ideal, best / HIGHEST)) if best > NEGLIGIBLE else 0.0
 
 
-def best_lexical(found: Candidates) -> float:
+def best_lexical(candidates: Candidates) -> float:
     """Return the best lexical score of a message; without messages, of a memory."""
-    return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
+    return float(
+        candidates.lexical[candidates.memory if candidates.memory.all() else ~candidates.memory].max(initial=0.0)
+    )
 
 
-def _words(found: Candidates, ranking_query: RankingQuery) -> Numbers:
-    by = scale(best_lexical(found), ranking_query.ideal)
-    return found.lexical / by if by else np.zeros(len(found))
+def _words(candidates: Candidates, ranking_query: RankingQuery) -> Numbers:
+    by = scale(best_lexical(candidates), ranking_query.ideal)
+    return candidates.lexical / by if by else np.zeros(len(candidates))
 
 
-def _parts(found: Candidates, words: Numbers, cosine: Numbers, ranking_query: RankingQuery) -> dict[str, Numbers]:
+def _parts(
+    candidates: Candidates, lexical: Numbers, cosine: Numbers, ranking_query: RankingQuery
+) -> dict[str, Numbers]:
     """Return each part of the messages' scores; memories neither give nor get anything here."""
-    analysis, order = ranking_query.analysis, _order(found)
-    who, lends = _who(found, analysis)
+    analysis, order = ranking_query.analysis, _order(candidates)
+    who, lends = _who(candidates, analysis)
     return {
-        "lexical": ranking_query.recipe.lexical * LEXICAL * words,
+        "lexical": ranking_query.recipe.lexical * LEXICAL * lexical,
         "vector": cosine,
         "vector_around": COSINE_AROUND * _mean_around(cosine, order),
-        "session": SESSION * (1 - BROAD_SESSION * analysis.breadth) * _session_best(found, words),
-        "answers": ANSWERS * lends * _from_question_before(words * found.asks, order),
-        "told": TOLD * np.minimum(np.log1p(found.told) / math.log1p(TOLD_ENOUGH), 1.0),
-        "names": NAMES * lends * np.minimum(found.names / NAMES_ENOUGH, 1.0),
-        "time": TIME * (found.timed & analysis.wants_time).astype(np.float64),
-        "span": SPAN * time_spans.fit(analysis.spans, found.at),
+        "session": SESSION * (1 - BROAD_SESSION * analysis.breadth) * _session_best(candidates, lexical),
+        "answers": ANSWERS * lends * _from_question_before(lexical * candidates.asks, order),
+        "told": TOLD * np.minimum(np.log1p(candidates.told) / math.log1p(TOLD_ENOUGH), 1.0),
+        "names": NAMES * lends * np.minimum(candidates.names / NAMES_ENOUGH, 1.0),
+        "time": TIME * (candidates.timed & analysis.wants_time).astype(np.float64),
+        "span": SPAN * time_spans.fit(analysis.spans, candidates.at),
         "who": who,
     }
 
 
-def _who(found: Candidates, analysis: Analysis) -> tuple[Numbers, Numbers | float]:
+def _who(candidates: Candidates, analysis: Analysis) -> tuple[Numbers, Numbers | float]:
     """Return a message's gain by its speaker, and the factor of its other signals."""
     if analysis.speaker is not None:
         gain = SPEAKER * (1 + BROAD_SPEAKER * analysis.breadth)
-        return gain * (found.speaker == found.speakers[analysis.speaker]), 1.0
+        return gain * (candidates.speaker == candidates.speakers[analysis.speaker]), 1.0
     if analysis.role:
-        match = (found.role == ROLES.index(analysis.role)).astype(np.float64)
+        match = (candidates.role == ROLES.index(analysis.role)).astype(np.float64)
         return ROLE * match, match
-    return np.zeros(len(found)), 1.0
+    return np.zeros(len(candidates)), 1.0
 
 
-def _recency(found: Candidates, ranking_query: RankingQuery) -> Numbers:
+def _recency(candidates: Candidates, ranking_query: RankingQuery) -> Numbers:
     """Return the gain by age; the future counts as now."""
     if not ranking_query.recipe.recency:
-        return np.zeros(len(found))
-    days = np.maximum(ranking_query.now - found.at, 0.0) / DAY_SECONDS
+        return np.zeros(len(candidates))
+    days = np.maximum(ranking_query.now - candidates.at, 0.0) / DAY_SECONDS
     gained: Numbers = ranking_query.recipe.recency * 0.5 ** (days / ranking_query.recipe.half_life_days)
     return gained
 
 
-def _order(found: Candidates) -> _Order:
-    messages = np.flatnonzero(~found.memory)
-    keys = found.sessions[messages] * 2**32 + found.position[messages]
+def _order(candidates: Candidates) -> _Order:
+    messages = np.flatnonzero(~candidates.memory)
+    keys = candidates.sessions[messages] * 2**32 + candidates.position[messages]
     sorting = np.argsort(keys, kind="stable")
     ordered = keys[sorting]
     # Positions and places may differ, where rows are left out: those between lend nothing then.
@@ -240,28 +244,28 @@ def _from_question_before(asking: Numbers, order: _Order) -> Numbers:
     return lent
 
 
-def _session_best(found: Candidates, words: Numbers) -> Numbers:
+def _session_best(candidates: Candidates, lexical: Numbers) -> Numbers:
     """Return the best value in each message's session."""
-    best = np.zeros(int(found.sessions.max(initial=0)) + 1)
-    np.maximum.at(best, found.sessions, np.where(found.memory, 0.0, words))
-    return best[found.sessions]
+    best = np.zeros(int(candidates.sessions.max(initial=0)) + 1)
+    np.maximum.at(best, candidates.sessions, np.where(candidates.memory, 0.0, lexical))
+    return best[candidates.sessions]
 
 
-def _best_citing_cosine(found: Candidates, cosine: Numbers) -> Numbers:
+def _best_citing_cosine(candidates: Candidates, cosine: Numbers) -> Numbers:
     """Return the best cosine of a memory citing each message."""
-    citing, cited = found.citations.T
-    best = np.full(len(found), -1.0)
+    citing, cited = candidates.citations.T
+    best = np.full(len(candidates), -1.0)
     np.maximum.at(best, cited, cosine[citing])
     return best
 
 
-def _mean_cited_score(found: Candidates, scores: Numbers) -> Numbers:
+def _mean_cited_score(candidates: Candidates, scores: Numbers) -> Numbers:
     """Return the mean score of the messages each memory cites; NaN if none of them is a candidate.
 
     Not the best: a summary of twenty messages would rank before the intended one.
     """
-    citing, cited = found.citations.T
-    total = np.bincount(citing, weights=scores[cited], minlength=len(found))
-    count = np.bincount(citing, minlength=len(found))
-    mean: Numbers = np.divide(total, count, out=np.full(len(found), np.nan), where=count > 0)
+    citing, cited = candidates.citations.T
+    total = np.bincount(citing, weights=scores[cited], minlength=len(candidates))
+    count = np.bincount(citing, minlength=len(candidates))
+    mean: Numbers = np.divide(total, count, out=np.full(len(candidates), np.nan), where=count > 0)
     return mean

@@ -103,8 +103,8 @@ class _Pending:
     def add(self, recall: Recall, ids: Sequence[UUID]) -> None:
         self.ids.update(dict.fromkeys(ids))
         self.searches += recall.searches
-        for one in recall.queries[: QUERIES - len(self.queries)]:
-            self.queries.setdefault((one.query, one.session_id), one)
+        for recalled in recall.queries[: QUERIES - len(self.queries)]:
+            self.queries.setdefault((recalled.query, recalled.session_id), recalled)
 
 
 class Recorded:
@@ -118,19 +118,19 @@ class Recorded:
 
     def new(self, recall: Recall, now: float) -> list[Served]:
         """Return the texts of a recall that are not recorded yet, and note them as recorded."""
-        asker, found = recall.asker, []
-        for one in recall.served:
-            key = memoize.digest(asker.tenant_id, asker.user_id, one.text, one.memory_id)
+        asker, fresh = recall.asker, []
+        for result in recall.served:
+            key = memoize.digest(asker.tenant_id, asker.user_id, result.text, result.memory_id)
             if self._at.get(key, -inf) <= now - echo.AGAIN_SECONDS:
                 self._at.pop(key, None)  # The oldest stand first.
                 self._at[key] = now
-                found.append(one)
-        return found
+                fresh.append(result)
+        return fresh
 
     def sweep(self, now: float) -> None:
         """Drop what must be recorded again when it is handed out again."""
-        for one in list(takewhile(lambda one: self._at[one] <= now - echo.AGAIN_SECONDS, self._at)):
-            del self._at[one]
+        for digest in list(takewhile(lambda digest: self._at[digest] <= now - echo.AGAIN_SECONDS, self._at)):
+            del self._at[digest]
 
     def clear(self) -> None:
         """Forget all: a record could not be written."""
@@ -148,8 +148,8 @@ class Spacing:
         """Return the recalls to announce now, one for each asker; `now` in seconds of a monotonic clock."""
         for recall in taken:
             self._hold(recall)
-        for one in list(takewhile(lambda one: self._announced[one] <= now - SPACED_SECONDS, self._announced)):
-            del self._announced[one]
+        for pair in list(takewhile(lambda pair: self._announced[pair] <= now - SPACED_SECONDS, self._announced)):
+            del self._announced[pair]
         ready = [asker for asker, pending in self._pending.items() if ending or not self._lately(asker, pending)]
         due = [self._say(asker, self._pending.pop(asker), now) for asker in ready]
         for pending in self._pending.values():
@@ -159,9 +159,9 @@ class Spacing:
     def unsaid(self, recalls: Sequence[Recall]) -> None:
         """Return recalls that could not be written; they are due at once."""
         for recall in recalls:
-            for one in recall.served:
-                if one.memory_id is not None:
-                    self._announced.pop((recall.asker, one.memory_id), None)
+            for result in recall.served:
+                if result.memory_id is not None:
+                    self._announced.pop((recall.asker, result.memory_id), None)
             self._hold(recall)
 
     @property
@@ -170,20 +170,20 @@ class Spacing:
         return bool(self._pending)
 
     def _hold(self, recall: Recall) -> None:
-        ids = [one.memory_id for one in recall.served if one.memory_id is not None]
+        ids = [result.memory_id for result in recall.served if result.memory_id is not None]
         if not recall.announced or not ids:
             return
         # Without the texts: they may wait here for long.
         self._pending.setdefault(recall.asker, _Pending()).add(recall, ids)
 
     def _lately(self, asker: Asker, pending: _Pending) -> bool:
-        return all((asker, one) in self._announced for one in pending.ids)
+        return all((asker, memory_id) in self._announced for memory_id in pending.ids)
 
     def _say(self, asker: Asker, pending: _Pending, now: float) -> Recall:
-        for one in pending.ids:
-            self._announced.pop((asker, one), None)  # The oldest stand first.
-            self._announced[asker, one] = now
-        served = [Served("", one) for one in pending.ids]
+        for memory_id in pending.ids:
+            self._announced.pop((asker, memory_id), None)  # The oldest stand first.
+            self._announced[asker, memory_id] = now
+        served = [Served("", memory_id) for memory_id in pending.ids]
         return Recall(asker, served, announced=True, searches=pending.searches, queries=[*pending.queries.values()])
 
 
@@ -212,7 +212,9 @@ class Recalls:
         """Queue results for recording; returns at once."""
         if not served:
             return
-        short = [one if len(one.text) <= LONGEST else one._replace(text=one.text[:LONGEST]) for one in served]
+        short = [
+            result if len(result.text) <= LONGEST else result._replace(text=result.text[:LONGEST]) for result in served
+        ]
         try:
             self._queue.put_nowait(Recall(asker, short, announced, queries=_recalled_for(query, session_id, served)))
         except Full:
@@ -255,9 +257,9 @@ class Recalls:
         now = time.monotonic()
         due = self._spacing.due(taken, now, ending=ending)
         self._recorded.sweep(now)  # First: the loop rests while nobody searches.
-        new = [one._replace(served=fresh) for one in taken if (fresh := self._recorded.new(one, now))]
+        new = [recall._replace(served=fresh) for recall in taken if (fresh := self._recorded.new(recall, now))]
         for tenant_id in sorted({recall.asker.tenant_id for recall in (*new, *due)}):
-            results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (new, due))
+            results, ours = ([recall for recall in ones if recall.asker.tenant_id == tenant_id] for ones in (new, due))
             try:
                 with self._db.tenant(tenant_id) as tx:
                     _note(tx, tenant_id, results)
@@ -283,14 +285,14 @@ class Recalls:
 
 def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
     """Drop memories erased since: they are not announced."""
-    ids = {one.memory_id for recall in due for one in recall.served if one.memory_id is not None}
+    ids = {result.memory_id for recall in due for result in recall.served if result.memory_id is not None}
     there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()
     return [
-        one._replace(
-            served=[each for each in one.served if each.memory_id in there],
-            queries=[each for each in one.queries if there.issuperset(each.memory_ids)],
+        recall._replace(
+            served=[each for each in recall.served if each.memory_id in there],
+            queries=[each for each in recall.queries if there.issuperset(each.memory_ids)],
         )
-        for one in due
+        for recall in due
     ]
 
 
@@ -304,14 +306,14 @@ def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Re
         return [*due]
     subjects = sorted({subject for recall in due for subject in _subjects(recall.asker)})
     erased = set(tx.execute(_ERASED_LATELY, {"subjects": subjects, "seconds": 2 * SPACED_SECONDS}).scalars())
-    due = [one._replace(queries=()) if erased.intersection(_subjects(one.asker)) else one for one in due]
+    due = [recall._replace(queries=()) if erased.intersection(_subjects(recall.asker)) else recall for recall in due]
     if retention.get(tx, tenant_id).sessions_days == 0:
-        return [one._replace(queries=()) for one in due]
-    sessions = {each.session_id for one in due for each in one.queries if each.session_id is not None}
+        return [recall._replace(queries=()) for recall in due]
+    sessions = {each.session_id for recall in due for each in recall.queries if each.session_id is not None}
     kept = set(tx.execute(_KEPT, {"ids": sorted(sessions)}).scalars()) if sessions else set()
     return [
-        one._replace(queries=[each for each in one.queries if each.session_id is None or each.session_id in kept])
-        for one in due
+        recall._replace(queries=[each for each in recall.queries if each.session_id is None or each.session_id in kept])
+        for recall in due
     ]
 
 
@@ -322,9 +324,9 @@ def _subjects(asker: Asker) -> list[str]:
 
 
 def _recalled_for(query: str | None, session_id: str | None, served: Sequence[Served]) -> list[RecalledFor]:
-    ids = [one.memory_id for one in served if one.memory_id is not None]
-    words = " ".join(query[:QUERY_CHARACTERS].split()) if query else ""
-    return [RecalledFor(words, session_id, ids[:QUERY_MEMORIES])] if words and ids else []
+    ids = [result.memory_id for result in served if result.memory_id is not None]
+    excerpt = " ".join(query[:QUERY_CHARACTERS].split()) if query else ""
+    return [RecalledFor(excerpt, session_id, ids[:QUERY_MEMORIES])] if excerpt and ids else []
 
 
 def announcements_of(taken: Sequence[Recall]) -> list[Announcement]:
@@ -333,7 +335,7 @@ def announcements_of(taken: Sequence[Recall]) -> list[Announcement]:
     searches: Counter[Asker] = Counter()
     queries: defaultdict[Asker, list[RecalledFor]] = defaultdict(list)
     for recall in taken:
-        ids = [str(one.memory_id) for one in recall.served if one.memory_id is not None]
+        ids = [str(result.memory_id) for result in recall.served if result.memory_id is not None]
         if recall.announced and ids:
             searches[recall.asker] += recall.searches
             handed_out[recall.asker].update(dict.fromkeys(ids))
@@ -346,13 +348,13 @@ def _announcement(asker: Asker, ids: list[str], searches: int, queries: Sequence
     payload: Json = {"memory_ids": ids, "searches": searches}
     payload |= {name: value for name, value in names.items() if value is not None}
     if queries:
-        payload["queries"] = [_query_json(one) for one in queries[:QUERIES]]
+        payload["queries"] = [_query_json(recalled) for recalled in queries[:QUERIES]]
     return Announcement(str(uuid7()), RECALLED, datetime.now(UTC), payload)
 
 
 def _query_json(recalled: RecalledFor) -> Json:
     session = {} if recalled.session_id is None else {"session_id": recalled.session_id}
-    return {"query": recalled.query, "memory_ids": [str(one) for one in recalled.memory_ids], **session}
+    return {"query": recalled.query, "memory_ids": [str(memory_id) for memory_id in recalled.memory_ids], **session}
 
 
 def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:

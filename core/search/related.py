@@ -40,9 +40,9 @@ def related_to(
     active: list[Active] = []
     ways: list[tuple[str, Way]] = []
     for _ in range(depth):
-        keys = [one.key for one in sources]
-        found = spreading.links(tx, keys, reader, reach=REACH // max(len(keys), 1))
-        ways += spreading.step(sources, found, most=FAN)
+        keys = [source.key for source in sources]
+        links = spreading.links(tx, keys, reader, reach=REACH // max(len(keys), 1))
+        ways += spreading.step(sources, links, most=FAN)
         active = spreading.gather(ways)
         sources = active[:FAN]
-    return [RelatedMemory(UUID(one.key), one.activation, one.links) for one in active[:limit]]
+    return [RelatedMemory(UUID(memory.key), memory.activation, memory.links) for memory in active[:limit]]

@@ -116,21 +116,21 @@ def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> 
 
 
 def step(
-    sources: Iterable[Active], found: Iterable[ActivationLink], most: int | None = None
+    sources: Iterable[Active], links: Iterable[ActivationLink], most: int | None = None
 ) -> Iterator[tuple[str, Way]]:
     """Yield each path that one step of activation takes, never back to where it came from.
 
     `most`: links over which one source passes on, if not all: those of the heaviest kinds, newest first.
     """
     by_source: defaultdict[str, list[ActivationLink]] = defaultdict(list)
-    for link in dict.fromkeys(found):
+    for link in dict.fromkeys(links):
         by_source[link.source].append(link)
     for source in sources:
         passed = {source.key, *(link.source for link in source.links)}
-        onward = [one for one in by_source[source.key] if one.target not in passed]
+        onward = [link for link in by_source[source.key] if link.target not in passed]
         if most is not None:
-            newest = sorted(onward, key=lambda one: UUID(one.target).int, reverse=True)
-            onward = sorted(newest, key=lambda one: -WEIGHTS[one.by] * one.strength)[:most]
+            newest = sorted(onward, key=lambda link: UUID(link.target).int, reverse=True)
+            onward = sorted(newest, key=lambda link: -WEIGHTS[link.by] * link.strength)[:most]
         counts = Counter(link.by for link in onward)
         for link in onward:
             share = source.activation * WEIGHTS[link.by] * link.strength / (1 + math.log(counts[link.by]))
@@ -143,7 +143,7 @@ def gather(ways: Iterable[tuple[str, Way]]) -> list[Active]:
     for target, way in ways:
         by_target[target].append(way)
     active = [Active(key, _together(several), _strongest(several).links) for key, several in by_target.items()]
-    return sorted(active, key=lambda one: (-one.activation, one.key))
+    return sorted(active, key=lambda target: (-target.activation, target.key))
 
 
 def _together(ways: Sequence[Way]) -> float:

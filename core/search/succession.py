@@ -30,48 +30,52 @@ STEP: Final = 10.0**-DIGITS
 """How far a later message is ranked above an earlier one: the least difference of scores."""
 
 
-def alike(found: Candidates, best: Sequence[int], vectors: Floats) -> list[int]:
+def alike(candidates: Candidates, best: Sequence[int], vectors: Floats) -> list[int]:
     """Return those of the best messages that resemble another one, and were said at another time.
 
     `vectors`: theirs, of length 1; one of zeros resembles all.
     """
     lacking: Flags = np.asarray(~vectors.any(axis=1))
-    times = found.at[list(best)]
+    times = candidates.at[list(best)]
     near: Flags = np.asarray(vectors @ vectors.T >= ALIKE) | lacking[:, None] | lacking
     near &= np.not_equal.outer(times, times)
-    return [place for place, row in zip(best, near.tolist(), strict=True) if any(row)]
+    return [position for position, row in zip(best, near.tolist(), strict=True) if any(row)]
 
 
-def best_messages(found: Candidates, scores: Scores) -> list[int]:
+def best_messages(candidates: Candidates, scores: Scores) -> list[int]:
     """Return the places of the best messages, best first."""
-    messages = np.flatnonzero(~found.memory)
+    messages = np.flatnonzero(~candidates.memory)
     order = np.argsort(-scores.total[messages], kind="stable")[:BEST]
-    return [int(place) for place in messages[order]]
+    return [int(position) for position in messages[order]]
 
 
 def successors(query: str, spoken: Mapping[str, Message]) -> list[tuple[str, str]]:
     """Return pairs of keys: a message, and a later one of the same speaker that gives its value anew."""
-    found = []
+    pairs = []
     read = [
-        (key, message.occurred_at, said)
+        (key, message.occurred_at, sentence)
         for key, message in spoken.items()
-        if (said := frames.sentence(message.content)) is not None
+        if (sentence := frames.sentence(message.content)) is not None
     ]
-    for (one, first_at, said), (other, second_at, anew) in combinations(read, 2):
+    for (first, first_at, sentence), (other, second_at, anew) in combinations(read, 2):
         # What opens alike is rare, and found out without asking for more.
-        if said.opening != anew.opening or first_at == second_at or _speaker(spoken[one]) != _speaker(spoken[other]):
+        if (
+            sentence.opening != anew.opening
+            or first_at == second_at
+            or _speaker(spoken[first]) != _speaker(spoken[other])
+        ):
             continue
-        values = frames.differing_values(said, anew)
+        values = frames.differing_values(sentence, anew)
         if values is not None and not frames.asks_about(query, values):
-            found.append((other, one) if first_at > second_at else (one, other))
-    return found
+            pairs.append((other, first) if first_at > second_at else (first, other))
+    return pairs
 
 
 def raise_later(scores: Scores, pairs: Sequence[tuple[int, int]]) -> Scores:
     """Rank the second message of each pair of places above the first."""
     gained = np.zeros(len(scores.total))
     for later in {later for _, later in pairs}:
-        earlier = [one for one, other in pairs if other == later]
+        earlier = [first for first, other in pairs if other == later]
         least = float(scores.total[earlier].max()) + STEP * len(earlier)
         gained[later] = max(least - float(scores.total[later]), 0.0)
     return Scores(scores.total + gained, scores.own, {**scores.parts, "newest": gained})

@@ -73,16 +73,16 @@ def spans(question: str, now: datetime) -> list[TimeSpan]:
     """Return the times that a question asked at `now` names, without those in the future."""
     text = question[:LONGEST].replace("’", "'")
     readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
-    named_spans = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda one: one.start)
-    bounded = (_apply_bound(text, one, now, bounds) for one in _merge_ranges(text, named_spans))
-    found = list(islice((span for span in bounded if span.since <= now), MOST))
-    return found + [span.years_before(count) for span in found if span.yearly for count in range(1, YEARS)]
+    named_spans = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda named: named.start)
+    bounded = (_apply_bound(text, named, now, bounds) for named in _merge_ranges(text, named_spans))
+    begun = list(islice((span for span in bounded if span.since <= now), MOST))
+    return begun + [span.years_before(count) for span in begun if span.yearly for count in range(1, YEARS)]
 
 
-def fit(found: Sequence[TimeSpan], times: NDArray[np.float64]) -> NDArray[np.float64]:
+def fit(spans: Sequence[TimeSpan], times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the fit (0 … 1) of each time (epoch seconds) to the best of these spans; 0 without spans."""
     best = np.zeros(len(times))
-    for span in found:
+    for span in spans:
         since, until = span.since.timestamp(), span.until.timestamp()
         gap = np.maximum(np.maximum(since - times, (times - until) / LATER), 0.0)
         blur = BLUR.total_seconds() + BLUR_SHARE * (until - since)
@@ -108,49 +108,49 @@ def _find_spans(text: str, now: datetime, readers: Sequence[_Reader], *, chinese
             except (ValueError, OverflowError):  # 31 June, 999 years ago: no such day
                 continue
             yield _NamedSpan(match.start("what"), match.end(), span)
-    for found in dates.find(text, now, chinese=chinese):
-        lead = _LEAD.match(text, found.start, found.end)
-        yearly = bool(_YEARLESS.match(text[found.start : found.end]))
-        when = found.when.replace(tzinfo=now.tzinfo)
+    for dated in dates.find(text, now, chinese=chinese):
+        lead = _LEAD.match(text, dated.start, dated.end)
+        yearly = bool(_YEARLESS.match(text[dated.start : dated.end]))
+        when = dated.when.replace(tzinfo=now.tzinfo)
         since = _last(when, now) if yearly else when
-        span = TimeSpan(since, since + _LENGTH[found.precision] * _DAY, yearly=yearly)
-        yield _NamedSpan(lead.end() if lead else found.start, found.end, span)
+        span = TimeSpan(since, since + _LENGTH[dated.precision] * _DAY, yearly=yearly)
+        yield _NamedSpan(lead.end() if lead else dated.start, dated.end, span)
 
 
 def _merge_ranges(text: str, named_spans: Sequence[_NamedSpan]) -> list[_NamedSpan]:
     """Merge two spans joined by "and", "to" or 到 after "between", "from" or 从."""
     joined: list[_NamedSpan] = []
-    for one in named_spans:
+    for named in named_spans:
         last = joined[-1] if joined else None
         if (
             last
             and _OPENS.search(text[max(0, last.start - _NEXT_TO) : last.start])
-            and _LINKS.fullmatch(text[last.end : one.start])
+            and _LINKS.fullmatch(text[last.end : named.start])
         ):
             since = last.span.since
             if not re.search(r"\d{4}", text[last.start : last.end]):  # "from May 3 to May 9, 2023": of the same year
-                since = _last(since, one.span.since)
-            span = TimeSpan(since, one.span.until, yearly=last.span.yearly and one.span.yearly)
-            joined[-1] = _NamedSpan(last.start, one.end, span)
+                since = _last(since, named.span.since)
+            span = TimeSpan(since, named.span.until, yearly=last.span.yearly and named.span.yearly)
+            joined[-1] = _NamedSpan(last.start, named.end, span)
         else:
-            joined.append(one)
+            joined.append(named)
     return joined
 
 
 def _apply_bound(
-    text: str, one: _NamedSpan, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]
+    text: str, named: _NamedSpan, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]
 ) -> TimeSpan:
     """Return the span meant by a date with "since" or "before"; both include the day itself."""
-    word = bounds[0].search(text[max(0, one.start - _NEXT_TO) : one.start]) or bounds[1].match(text[one.end :])
-    if word is None:
-        return one.span
-    if word.groupdict().get("unit"):
-        away = _count(word["n"])[0] * _DAYS[word["unit"].lower()] * _DAY
-        back = bool(word["back"])
-        return TimeSpan(one.span.since - away * back, one.span.until + away * (not back))
-    if word["back"]:
-        return TimeSpan(one.span.since - REACH, one.span.until, OPEN)
-    return TimeSpan(one.span.since, max(now, one.span.until), OPEN)
+    match = bounds[0].search(text[max(0, named.start - _NEXT_TO) : named.start]) or bounds[1].match(text[named.end :])
+    if match is None:
+        return named.span
+    if match.groupdict().get("unit"):
+        away = _count(match["n"])[0] * _DAYS[match["unit"].lower()] * _DAY
+        back = bool(match["back"])
+        return TimeSpan(named.span.since - away * back, named.span.until + away * (not back))
+    if match["back"]:
+        return TimeSpan(named.span.since - REACH, named.span.until, OPEN)
+    return TimeSpan(named.span.since, max(now, named.span.until), OPEN)
 
 
 def _ago(match: re.Match[str], now: datetime) -> TimeSpan:
@@ -212,16 +212,16 @@ def _in_year(day: datetime, year: int) -> datetime:
 
 def _count(phrase: str) -> tuple[float, float]:
     """Return a number and its relative error: "a few" are 3, or 5."""
-    word = re.sub(r"\s+", " ", phrase.lower()).removesuffix(" of").removeprefix("a ")
-    if word in _VAGUE:
-        return _VAGUE[word]
-    if word.isdigit():
-        return float(word), 0.0
-    return float(NUMBERS.get(word, 0) or _count_zh(word)), 0.0
+    quantity = re.sub(r"\s+", " ", phrase.lower()).removesuffix(" of").removeprefix("a ")
+    if quantity in _VAGUE:
+        return _VAGUE[quantity]
+    if quantity.isdigit():
+        return float(quantity), 0.0
+    return float(NUMBERS.get(quantity, 0) or _count_zh(quantity)), 0.0
 
 
-def _count_zh(word: str) -> int:
-    tens, ten, ones = word.rpartition("十")
+def _count_zh(numeral: str) -> int:
+    tens, ten, ones = numeral.rpartition("十")
     return (NUMBERS_ZH.get(tens, 1) * 10 if ten else 0) + (NUMBERS_ZH.get(ones, 0) if ones else 0)
 
 

@@ -67,14 +67,14 @@ def read(
     `arms`: parameters of the filters, and `terms` and `vector` of the question. `weights`: what words and a cosine
     count in the choice. `reader`: labels of who asks. `each`: rows of each type that are wanted at least.
     """
-    words, meaning = weights
+    word_weight, meaning = weights
     values = {
         **arms,
         "memories": "memories" in filters.include,
         "messages": "messages" in filters.include,
         "labelled": reader != EVERYTHING,
         "dimension": dimension,
-        "words": words,
+        "words": word_weight,
         "meaning": meaning,
     }
     if filters.matches:
@@ -89,9 +89,9 @@ def read(
         return Uncached(excerpt.load(tx, rows, _every(tx, values), dimension), considered)
     names = _best(tx, min(PICKED, total), values)
     for type_, others in (("memory", "messages"), ("message", "memories")):
-        wanted = min(each, considered[type_])
-        if sum(name[0] == type_ for name in names) < wanted:
-            names += _best(tx, wanted, {**values, others: False})
+        minimum = min(each, considered[type_])
+        if sum(name[0] == type_ for name in names) < minimum:
+            names += _best(tx, minimum, {**values, others: False})
     return Uncached(excerpt.load(tx, rows, names, dimension, AROUND), considered)
 
 
@@ -116,10 +116,10 @@ def _best(tx: Tx, most: int, values: Mapping[str, Any]) -> list[Name]:
     """Return the best rows that pass; further ones are looked at until so many have passed."""
     scanned = round(most * _SPARE)
     while True:
-        found = tx.execute(_BEST, {**values, "scanned": scanned, "most": most}).all()
-        looked_at = found[0].looked_at if found else scanned
-        if len(found) >= most or looked_at < scanned or scanned > _MOST:
-            return [(row.type, row.session_id, row.ref) for row in found]
+        rows = tx.execute(_BEST, {**values, "scanned": scanned, "most": most}).all()
+        looked_at = rows[0].looked_at if rows else scanned
+        if len(rows) >= most or looked_at < scanned or scanned > _MOST:
+            return [(row.type, row.session_id, row.ref) for row in rows]
         scanned *= _MORE
 
 

@@ -58,18 +58,18 @@ def lexical(query_terms: Mapping[int, float], weights: Mapping[int, float]) -> f
 
 
 def _hit(message: Message, query_terms: Mapping[int, float]) -> Hit:
-    words = _features(message.content[:FRESH_CHARACTERS], message.speaker)
+    features = _features(message.content[:FRESH_CHARACTERS], message.speaker)
     return Hit(
         key=message_key(message.session_id, message.id),
         type="message",
-        lexical=lexical(query_terms, words.weights),
+        lexical=lexical(query_terms, features.weights),
         cosine=None,
         session_id=message.session_id,
         position=message.position,
-        told=words.told,
-        timed=words.timed,
-        asks=words.asks,
-        names=words.names,
+        told=features.told,
+        timed=features.timed,
+        asks=features.asks,
+        names=features.names,
         at=seconds(message.occurred_at),
         role=message.role if message.role in ROLES else ROLES[1],
         speaker=message.speaker or "",
@@ -104,16 +104,16 @@ def _tail(narrowing: frozenset[str], *, in_session: bool, in_group: bool) -> Tex
     message itself says to whom it was.
     """
     if in_session:
-        wanted = " AND id = :session"
+        condition = " AND id = :session"
     elif in_group:
-        wanted = ""
+        condition = ""
     else:
-        wanted = " AND EXISTS (SELECT FROM participants WHERE session_id = sessions.id AND user_id = :user OFFSET 0)"
+        condition = " AND EXISTS (SELECT FROM participants WHERE session_id = sessions.id AND user_id = :user OFFSET 0)"
     conditions = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
     return text(f"""
         SELECT m.* FROM (
             SELECT array_agg(id) AS ids, array_agg(indexed_to) AS cursors FROM sessions
-            WHERE indexed_to < message_count{wanted}) AS a
+            WHERE indexed_to < message_count{condition}) AS a
         CROSS JOIN LATERAL unnest(a.ids, a.cursors) AS s (id, indexed_to)
         JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
         WHERE (m.user_id = :user OR m.group_id = :group){conditions}

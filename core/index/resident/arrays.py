@@ -17,6 +17,6 @@ Texts = NDArray[Any]
 
 def texts(values: Sequence[object]) -> Texts:
     """Return an array of objects; numpy alone would make fixed-width strings of texts."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

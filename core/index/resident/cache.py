@@ -257,11 +257,11 @@ class ResidentCache:
         return entry
 
     def _evict(self, now: float) -> None:
-        total_bytes = sum(one.state.view.bytes for one in self._entries.values())
-        for key, one in list(self._entries.items()):
-            idle = now - one.used_at
+        total_bytes = sum(entry.state.view.bytes for entry in self._entries.values())
+        for key, entry in list(self._entries.items()):
+            idle = now - entry.used_at
             # Queries about users that do not exist leave empty entries behind.
-            empty = not len(one.state.view) and not one.filling
+            empty = not len(entry.state.view) and not entry.filling
             if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (empty and idle > SWEEP_SECONDS):
                 total_bytes -= self._entries.pop(key).state.view.bytes
 
@@ -273,7 +273,7 @@ class ResidentCache:
     def usage(self) -> tuple[int, int]:
         """Return the number of entries and the bytes of their rows."""
         with self._lock:
-            return len(self._entries), sum(one.state.view.bytes for one in self._entries.values())
+            return len(self._entries), sum(entry.state.view.bytes for entry in self._entries.values())
 
     def clear(self) -> None:
         with self._lock:
@@ -290,9 +290,9 @@ def sweep() -> None:
     """Evict idle entries of all databases, and publish what is left as metrics."""
     with _LOCK:
         every = list(_CACHES.values())
-    for one in every:
-        one.sweep()
-    usage = [one.usage() for one in every]
+    for cache in every:
+        cache.sweep()
+    usage = [cache.usage() for cache in every]
     metrics.SEARCH_KEPT_USERS.set(sum(entries for entries, _ in usage))
     metrics.SEARCH_KEPT_BYTES.set(sum(size for _, size in usage))
 
@@ -320,10 +320,10 @@ def _load_few(tx: Tx, check: Validation) -> Snapshot:
 def _update_snapshot(tx: Tx, view: Snapshot, read: Columns, memories: Sequence[str], rows: Rows) -> Snapshot:
     """Return a snapshot with the rows read in the place of the old ones, without memories that have gone."""
     interners = view.interners
-    left = [one.columns for one in view.segments]
+    left = [segment.columns for segment in view.segments]
     removed = set(memories) - set(read.keys)
     if any(view.place(key) is not None for key in removed):
-        left = [segments.without(one, removed) for one in left]
+        left = [segments.without(columns, removed) for columns in left]
     unchanged = view.segments[: segments.count_unchanged(view.segments, left, len(read))]
     top = read
     for below in reversed(left[len(unchanged) :]):

@@ -103,9 +103,9 @@ _SPARSE_HEAD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Inverted index of sparse vectors: the entries of `words[n]` are from `starts[n]` to `starts[n + 1]`."""
+    """Inverted index of sparse vectors: the entries of `term_ids[n]` are from `starts[n]` to `starts[n + 1]`."""
 
-    words: NDArray[np.int32]
+    term_ids: NDArray[np.int32]
     starts: Places
     rows: NDArray[np.int32]
     weights: Floats
@@ -113,21 +113,21 @@ class Terms:
     @property
     def ids(self) -> NDArray[np.int32]:
         """The term of each entry."""
-        return np.repeat(self.words, np.diff(self.starts))
+        return np.repeat(self.term_ids, np.diff(self.starts))
 
     @property
     def nbytes(self) -> int:
-        return self.words.nbytes + self.starts[:-1].nbytes + self.rows.nbytes + self.weights.nbytes
+        return self.term_ids.nbytes + self.starts[:-1].nbytes + self.rows.nbytes + self.weights.nbytes
 
     def products(self, query_terms: Mapping[int, float], count: int) -> Floats:
         """Return each row's inner product with a query."""
         total = np.zeros(count, dtype=np.float32)
-        if not len(self.words):
+        if not len(self.term_ids):
             return total
         term_ids = np.fromiter(query_terms, dtype=np.int32, count=len(query_terms))
-        found = np.minimum(np.searchsorted(self.words, term_ids), len(self.words) - 1)
-        known = (self.words[found] == term_ids).tolist()
-        for at, here, weight in zip(found.tolist(), known, query_terms.values(), strict=True):
+        indexes = np.minimum(np.searchsorted(self.term_ids, term_ids), len(self.term_ids) - 1)
+        occurring = (self.term_ids[indexes] == term_ids).tolist()
+        for at, here, weight in zip(indexes.tolist(), occurring, query_terms.values(), strict=True):
             if here:
                 entries = slice(self.starts[at], self.starts[at + 1])
                 total[self.rows[entries]] += np.float32(weight) * self.weights[entries]
@@ -226,10 +226,10 @@ class Stated:
         for rows in parts:
             read: Any = StatedRow(*_turned(rows))
             ids.add(np.array(read.id, _ID))
-            sessions.add(texts([once.setdefault(one or "", one or "") for one in read.session_id]))
+            sessions.add(texts([once.setdefault(session_id or "", session_id or "") for session_id in read.session_id]))
             tags.add(_each(some or () for some in read.tags))
             said_to = [(group, tuple(some or ())) for group, some in zip(read.group_id, read.labels, strict=True)]
-            places.add(_each(placed.setdefault(one, one) for one in said_to))
+            places.add(_each(placed.setdefault(audience, audience) for audience in said_to))
             for name, more in _fields(read, _OF_MEMORY).items():
                 fields[name].add(more)
         self._order = np.argsort(ids.whole(), kind="stable")
@@ -241,9 +241,9 @@ class Stated:
         """Return where these memories stand; -1: they are not among them."""
         if not len(self._ids):
             return np.full(len(refs), -1, dtype=np.int64)
-        wanted = np.array(refs, _ID)
-        found = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
-        return np.where(self._ids[found] == wanted, self._order[found], -1)
+        ids = np.array(refs, _ID)
+        indexes = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return np.where(self._ids[indexes] == ids, self._order[indexes], -1)
 
 
 _ID: Final = "S36"
@@ -308,7 +308,7 @@ class ColumnsBuilder:
     def _name(self, read: Any, memory: Flags, stated: Places) -> None:
         """Append keys, sessions, speakers and tags."""
         once: dict[str, str] = {}  # Of many rows of one session its name is kept once.
-        sessions = texts([once.setdefault(one, one) for one in read.session_id])
+        sessions = texts([once.setdefault(session_id, session_id) for session_id in read.session_id])
         sessions[memory] = self._stated.sessions[stated]
         tags = _each(() for _ in read.type)
         tags[memory] = self._stated.tags[stated]
@@ -319,7 +319,7 @@ class ColumnsBuilder:
             for of_memory, session, ref in zip(memory.tolist(), read.session_id, read.ref, strict=True)
         ]
         self._sessions += sessions.tolist()
-        self._speakers += [once.setdefault(one or "", one or "") for one in read.speaker]
+        self._speakers += [once.setdefault(speaker or "", speaker or "") for speaker in read.speaker]
         self._tags += tags.tolist()
         self._places += places.tolist()
 
@@ -338,17 +338,17 @@ class ColumnsBuilder:
 
 def _fields(read: Any, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     """Return numbers of rows read, column by column."""
-    found: dict[str, NDArray[Any]] = {}
+    fields: dict[str, NDArray[Any]] = {}
     for name in names:
         if (codes := _CODES.get(name)) is not None:
-            found[name] = np.array([codes[value] for value in getattr(read, name)], dtype=np.int8)
+            fields[name] = np.array([codes[value] for value in getattr(read, name)], dtype=np.int8)
         elif name == "changed":
-            found[name] = microseconds(read.changed)
+            fields[name] = microseconds(read.changed)
         elif name in _TIMES:
-            found[name] = _seconds(np.frombuffer(b"".join(getattr(read, name)), ">i8").astype(np.int64))
+            fields[name] = _seconds(np.frombuffer(b"".join(getattr(read, name)), ">i8").astype(np.int64))
         else:
-            found[name] = np.frombuffer(b"".join(getattr(read, name)), FIELDS[name])
-    return found
+            fields[name] = np.frombuffer(b"".join(getattr(read, name)), FIELDS[name])
+    return fields
 
 
 def microseconds(sent: Iterable[bytes]) -> NDArray[np.int64]:
@@ -358,10 +358,10 @@ def microseconds(sent: Iterable[bytes]) -> NDArray[np.int64]:
 
 def _seconds(microseconds: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return seconds since 1970 for PostgreSQL's microseconds since 2000; infinite times stay so."""
-    found = (microseconds + _YEAR_2000) / 1e6
-    found[microseconds == _FOREVER.max] = np.inf
-    found[microseconds == _FOREVER.min] = -np.inf
-    return found
+    seconds = (microseconds + _YEAR_2000) / 1e6
+    seconds[microseconds == _FOREVER.max] = np.inf
+    seconds[microseconds == _FOREVER.min] = -np.inf
+    return seconds
 
 
 class _Codes(dict[str | None, int]):
@@ -401,7 +401,7 @@ _YEAR_2000: Final = 946_684_800_000_000
 
 def _vectors(embedded: NDArray[np.bool_], sent: Any, dimension: int) -> tuple[NDArray[np.float16], Floats]:
     """Return the vectors, zeros where there is none, and the inverse of their lengths."""
-    there = np.frombuffer(b"".join([one for one in sent if one is not None]), dtype=np.uint8)
+    there = np.frombuffer(b"".join([vector for vector in sent if vector is not None]), dtype=np.uint8)
     numbers = there.reshape(-1, _VECTOR_HEAD + 2 * dimension)[:, _VECTOR_HEAD:]
     read = np.ascontiguousarray(numbers).view(">f2").astype(np.float16)
     lengths = resident_vectors.scales(read)
@@ -415,7 +415,7 @@ def _vectors(embedded: NDArray[np.bool_], sent: Any, dimension: int) -> tuple[ND
 
 def _entries(sparse: Any) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
     """Return the entries of sparse vectors, row by row: term, row and weight."""
-    counts = np.array([len(one) // 8 - 1 for one in sparse], dtype=np.int64)  # 12 bytes of head, 8 an entry
+    counts = np.array([len(vector) // 8 - 1 for vector in sparse], dtype=np.int64)  # 12 bytes of head, 8 an entry
     numbers = np.frombuffer(b"".join(sparse), dtype=">i4")
     sizes = _SPARSE_HEAD + 2 * counts
     first = np.cumsum(sizes) - sizes + _SPARSE_HEAD

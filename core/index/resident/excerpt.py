@@ -48,7 +48,7 @@ class Excerpt(Snapshot):
 
     def _mask(self, keys: Iterable[str]) -> Flags:
         mask = np.zeros(len(self), dtype=np.bool_)
-        mask[[place for key in keys if (place := self.place(key)) is not None]] = True
+        mask[[position for key in keys if (position := self.place(key)) is not None]] = True
         return mask
 
 
@@ -60,41 +60,41 @@ def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int, around: int 
     interners = Interners()
     values: dict[str, Any] = {"user": rows.user_id, "group": rows.group_id, "reach": REACH}
     picked = {ref for type_, _, ref in names if type_ == "memory"}
-    said = {(session, ref) for type_, session, ref in names if type_ == "message"}
-    pairs = _citations(tx, values, sorted(picked), sorted(said))
+    messages = {(session, ref) for type_, session, ref in names if type_ == "message"}
+    pairs = _citations(tx, values, sorted(picked), sorted(messages))
     cited = {message_of_key(message) for memory, message in pairs if memory in picked}
-    wanted = {*names, *(("memory", "", memory) for memory, _ in pairs), *(("message", *one) for one in cited)}
+    needed = {*names, *(("memory", "", memory) for memory, _ in pairs), *(("message", *message) for message in cited)}
     if around:
         best = set(names[:around])
-        shown = {(session, ref) for type_, session, ref in best if type_ == "message"}
-        shown |= {message_of_key(message) for memory, message in pairs if ("memory", "", memory) in best}
-        wanted |= {("message", row.session_id, row.id) for row in tx.execute(_AROUND, _places(sorted(shown)))}
-    if not wanted:
+        best_messages = {(session, ref) for type_, session, ref in best if type_ == "message"}
+        best_messages |= {message_of_key(message) for memory, message in pairs if ("memory", "", memory) in best}
+        needed |= {("message", row.session_id, row.id) for row in tx.execute(_AROUND, _places(sorted(best_messages)))}
+    if not needed:
         return Excerpt(interners, (), NO_PAIRS, {})
-    read = segments.segment(interners, loading.load_named(tx, rows, sorted(wanted), dimension))
+    read = segments.segment(interners, loading.load_named(tx, rows, sorted(needed), dimension))
     of = interners.rows.of
     cites = np.stack([of([memory for memory, _ in pairs]), of([message for _, message in pairs])], axis=1)
-    return Excerpt(interners, [read], cites, _outdated(tx, values, sorted(said | cited)))
+    return Excerpt(interners, [read], cites, _outdated(tx, values, sorted(messages | cited)))
 
 
 def _citations(
-    tx: Tx, values: Mapping[str, Any], memories: Sequence[str], said: Sequence[tuple[str, str]]
+    tx: Tx, values: Mapping[str, Any], memories: Sequence[str], messages: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return pairs of a memory, one of these or one that cites one of these messages, and a message that it cites."""
-    rows = tx.execute(_CITATIONS, {**values, **_places(said), "ids": list(memories)})
+    rows = tx.execute(_CITATIONS, {**values, **_places(messages), "ids": list(memories)})
     return [(row.memory_id, message_key(row.session_id, row.message_id)) for row in rows]
 
 
-def _outdated(tx: Tx, values: Mapping[str, Any], said: Sequence[tuple[str, str]]) -> dict[str, bool]:
+def _outdated(tx: Tx, values: Mapping[str, Any], messages: Sequence[tuple[str, str]]) -> dict[str, bool]:
     """Return those messages that superseded memories cite, by key, and whether no other does; episodes do not count."""
-    if not said:
+    if not messages:
         return {}
-    rows = tx.execute(_OUTDATED, {**values, **_places(said)})
+    rows = tx.execute(_OUTDATED, {**values, **_places(messages)})
     return {message_key(row.session_id, row.id): row.whole for row in rows}
 
 
-def _places(said: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    return {"sessions": [session for session, _ in said], "messages": [message for _, message in said]}
+def _places(messages: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    return {"sessions": [session for session, _ in messages], "messages": [message for _, message in messages]}
 
 
 _CITATIONS = text("""

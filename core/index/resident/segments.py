@@ -30,7 +30,7 @@ class Interner(Generic[K]):
     def of(self, texts: Sequence[K]) -> Places:
         """Return the numbers of texts and enter new ones. Under the lock of the entry."""
         entered = self.numbers
-        new = [one for one in dict.fromkeys(texts) if one not in entered]
+        new = [text for text in dict.fromkeys(texts) if text not in entered]
         entered.update(zip(new, range(len(entered), len(entered) + len(new)), strict=True))
         return np.fromiter(map(entered.__getitem__, texts), dtype=np.int64, count=len(texts))
 
@@ -75,7 +75,7 @@ def segment(interners: Interners, read: Columns) -> Segment:
 def count_unchanged(segments: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
     """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
     # A segment that lost a row is merged anew, with all above it.
-    same = next((index for index, one in enumerate(segments) if one.columns is not left[index]), len(segments))
+    same = next((index for index, segment in enumerate(segments) if segment.columns is not left[index]), len(segments))
     size = new
     for index in reversed(range(len(segments))):
         if index < same and len(left[index]) > MERGE_FACTOR * size:

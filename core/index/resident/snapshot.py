@@ -37,15 +37,15 @@ class Snapshot:
         self.cites = cites
         self.starts = np.cumsum([0, *map(len, segments)])
         self.fields: Mapping[str, NDArray[Any]] = {
-            name: _concatenate([one.columns.fields[name] for one in segments], values.dtype)
+            name: _concatenate([segment.columns.fields[name] for segment in segments], values.dtype)
             for name, values in _NO_FIELDS.items()
         }
-        self.keys: Texts = _concatenate([one.keys for one in segments], object)
-        self.sessions: Places = _concatenate([one.sessions for one in segments], np.int64)
-        self.speakers: Places = _concatenate([one.speakers for one in segments], np.int64)
-        self.places: Places = _concatenate([one.places for one in segments], np.int64)
+        self.keys: Texts = _concatenate([segment.keys for segment in segments], object)
+        self.sessions: Places = _concatenate([segment.sessions for segment in segments], np.int64)
+        self.speakers: Places = _concatenate([segment.speakers for segment in segments], np.int64)
+        self.places: Places = _concatenate([segment.places for segment in segments], np.int64)
         """Numbers of the rows' places in `interners.places`."""
-        numbers: Places = _concatenate([one.numbers for one in segments], np.int64)
+        numbers: Places = _concatenate([segment.numbers for segment in segments], np.int64)
         self._row_of = np.full(len(interners.rows.numbers), -1, dtype=np.int64)
         self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.
         self.alive: NDArray[np.bool_] = self._row_of[numbers] == np.arange(len(numbers))
@@ -67,12 +67,12 @@ class Snapshot:
     def rows_of(self, keys: Sequence[str]) -> Places:
         """Return the positions of rows; -1: not cached."""
         numbers, most = self.interners.rows.numbers, len(self._row_of)
-        found = np.array([numbers.get(key, most) for key in keys], dtype=np.int64)
-        return np.where(found < most, np.append(self._row_of, -1)[np.minimum(found, most)], -1)
+        interned = np.array([numbers.get(key, most) for key in keys], dtype=np.int64)
+        return np.where(interned < most, np.append(self._row_of, -1)[np.minimum(interned, most)], -1)
 
-    def said_to(self, place: Place) -> Flags:
+    def said_to(self, audience: Place) -> Flags:
         """Return which rows were said to a group and an audience."""
-        return np.asarray(self.places == self.interners.places.numbers.get(place, -1))
+        return np.asarray(self.places == self.interners.places.numbers.get(audience, -1))
 
     def tags(self, position: int) -> Sequence[str]:
         """Return the tags of the row at a position."""
@@ -81,26 +81,28 @@ class Snapshot:
 
     def lexical(self, query_terms: Mapping[int, float]) -> Floats:
         """Return the lexical score of each row."""
-        return _concatenate([one.columns.terms.products(query_terms, len(one)) for one in self.segments], np.float32)
+        return _concatenate(
+            [segment.columns.terms.products(query_terms, len(segment)) for segment in self.segments], np.float32
+        )
 
     def cosines(self, vector: Floats | None) -> Cosines:
         """Return the cosines of the rows, computed on demand."""
-        return Cosines([one.columns.vectors for one in self.segments], self.fields["embedded"], vector)
+        return Cosines([segment.columns.vectors for segment in self.segments], self.fields["embedded"], vector)
 
     def products(self, vectors: Floats) -> Floats:
         """Return the exact cosine of each row (column) to each of these vectors (row), of length 1; 0: no vector."""
-        found = np.empty((len(vectors), len(self)), dtype=np.float32)
+        cosines = np.empty((len(vectors), len(self)), dtype=np.float32)
         for start, layer in zip(self.starts.tolist(), self.segments, strict=False):
-            layer.columns.vectors.products(vectors, found[:, start : start + len(layer)])
-        return found
+            layer.columns.vectors.products(vectors, cosines[:, start : start + len(layer)])
+        return cosines
 
     def vectors(self, places: Places) -> Floats:
         """Return the vectors of these rows."""
-        found = np.empty((len(places), self.dimension), dtype=np.float32)
+        vectors = np.empty((len(places), self.dimension), dtype=np.float32)
         for start, layer in zip(self.starts.tolist(), self.segments, strict=False):
             here = (places >= start) & (places < start + len(layer))
-            found[here] = layer.columns.vectors.rows(places[here] - start)
-        return found
+            vectors[here] = layer.columns.vectors.rows(places[here] - start)
+        return vectors
 
     @property
     def dimension(self) -> int:
@@ -136,7 +138,8 @@ class Snapshot:
     @cached_property
     def bytes(self) -> int:
         of_layers = (
-            one.columns.vectors.nbytes + one.columns.terms.nbytes + len(one) * ROW_BYTES for one in self.segments
+            segment.columns.vectors.nbytes + segment.columns.terms.nbytes + len(segment) * ROW_BYTES
+            for segment in self.segments
         )
         return sum(of_layers)
 

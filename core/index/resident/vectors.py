@@ -34,17 +34,17 @@ _WORD: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Side of the centre on which each row lies in each dimension: one line of words for each 64 of these."""
+    """Side of the centre on which each row lies in each dimension: one line of packed bits for each 64 of these."""
 
-    words: NDArray[np.uint64]
+    packed: NDArray[np.uint64]
     centre: Floats
 
     def nearest(self, vector: Floats, passed: Flags, count: int) -> Places:
         """Return the positions, of those that passed, which agree with a vector in most signs; of equals the first."""
         apart = np.zeros(len(passed), dtype=np.uint16)
         query_signs = _pack_signs((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
-        for line, word in zip(self.words, query_signs, strict=True):
-            apart += np.bitwise_count(line ^ word)
+        for line, query_line in zip(self.packed, query_signs, strict=True):
+            apart += np.bitwise_count(line ^ query_line)
         apart[~passed] = len(self.centre) + 1
         reached = np.cumsum(np.bincount(apart))
         last = min(int(np.searchsorted(reached, count)), len(self.centre))
@@ -73,7 +73,7 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        return self.values.nbytes + self.scales.nbytes + (0 if self.signs is None else self.signs.words.nbytes)
+        return self.values.nbytes + self.scales.nbytes + (0 if self.signs is None else self.signs.packed.nbytes)
 
     def rows(self, places: Places) -> Floats:
         """Return some of them, of length 1."""
@@ -88,20 +88,20 @@ class Vectors:
         if self.values.dtype == np.float32:
             np.matmul(vectors, self.values.T, out=out)
         else:
-            known, room = _COPY.of(self), np.empty((BLOCK, self.dimension), dtype=np.float32)
+            copied, room = _COPY.of(self), np.empty((BLOCK, self.dimension), dtype=np.float32)
             for start in range(0, len(self), BLOCK):
                 block = slice(start, start + BLOCK)
-                singles = _singles(self.values[block], room) if known is None else known[block]
+                singles = _singles(self.values[block], room) if copied is None else copied[block]
                 np.matmul(vectors, singles.T, out=out[:, block])
         out *= self.scales
 
     def cosines_of(self, places: Places, vector: Floats) -> Floats:
         """Return the cosines of some of many."""
-        found = np.empty(len(places), dtype=np.float32)
+        cosines = np.empty(len(places), dtype=np.float32)
         for start in range(0, len(places), BLOCK):
             some = places[start : start + BLOCK]
-            found[start : start + BLOCK] = _singles(self.values[some]) @ vector
-        return found * self.scales[places]
+            cosines[start : start + BLOCK] = _singles(self.values[some]) @ vector
+        return cosines * self.scales[places]
 
     def kept(self, mask: Flags) -> Vectors:
         """Return those that the mask selects."""
@@ -148,9 +148,9 @@ def of(values: NDArray[Any], scales: Floats) -> Vectors:
 
 def concatenate(below: Vectors, above: Vectors) -> Vectors:
     """Concatenate two sets of vectors."""
-    parts = [(one.values, one.scales) for one in (below, above)]
+    parts = [(vectors.values, vectors.scales) for vectors in (below, above)]
     if len(below) + len(above) >= SIGNS_FROM:
-        parts = [_rounded(*one) for one in parts]  # Each by itself: what is rounded already is only copied.
+        parts = [_rounded(*part) for part in parts]  # Each by itself: what is rounded already is only copied.
     return of(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -254,11 +254,11 @@ def _signs(numbers: NDArray[np.int8], scales: Floats) -> Signs:
     for start in range(0, count, BLOCK):
         centre += scales[start : start + BLOCK] @ _singles(numbers[start : start + BLOCK])
     centre /= max(int(np.count_nonzero(scales)), 1)
-    words = np.empty((-(-dimension // _WORD), count), dtype=np.uint64)
+    packed = np.empty((-(-dimension // _WORD), count), dtype=np.uint64)
     for start in range(0, count, BLOCK):
         block = slice(start, start + BLOCK)
-        words[:, block] = _pack_signs(_singles(numbers[block]) * scales[block, None], centre)
-    return Signs(words, centre)
+        packed[:, block] = _pack_signs(_singles(numbers[block]) * scales[block, None], centre)
+    return Signs(packed, centre)
 
 
 def _pack_signs(rows: Floats, centre: Floats) -> NDArray[np.uint64]:

@@ -134,7 +134,7 @@ class _Standing:
     @classmethod
     def of(cls, tx: Tx, context: Context, restored: Sequence[RestoredMemory]) -> _Standing:
         stored = restoration.find(tx, context.user_id, restored)
-        several = (stored.same, stored.said, stored.slot)
+        several = (stored.same, stored.stated, stored.slot)
         ids = {stored_id for by_id in several for stored_ids in by_id.values() for stored_id in stored_ids}
         own = imports.taken(tx, context.import_id, sorted(ids))
         same, stated, slot = (

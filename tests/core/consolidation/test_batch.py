@@ -159,7 +159,7 @@ def test_what_is_denied_stays_beside_what_denies_it_and_both_are_disputed() -> N
     add, dispute = decided([said("Ada does not eat meat.", 1)], store)
     assert isinstance(add, Add)
     assert isinstance(dispute, Dispute)
-    assert (dispute.one.id, dispute.other.id) == (add.id, known.id)
+    assert (dispute.memory.id, dispute.other.id) == (add.id, known.id)
     within = decided([said("Ada eats meat."), said("Ada does not eat meat.", 1)])
     assert [type(c) for c in within] == [Add, Add, Dispute]
 
@@ -296,7 +296,7 @@ def identity(c: Candidate) -> tuple[object, ...]:
 def shape(change: Change) -> tuple[object, ...]:
     """What a change does, without the ids it makes up."""
     if isinstance(change, Dispute):
-        return Dispute, change.one.subject, change.one.content, change.other.content
+        return Dispute, change.memory.subject, change.memory.content, change.other.content
     if isinstance(change, Link):
         return Link, change.relation
     assert isinstance(change, Add | Ignore | Joined)

@@ -158,9 +158,9 @@ def test_a_question_of_pages_costs_what_its_words_cost() -> None:
 
 def test_of_a_long_question_the_first_words_are_looked_for() -> None:
     short = " ".join(f"w{number}" for number in range(READ // 6))
-    assert query_terms(short).words == terms(short)[:TERMS]
+    assert query_terms(short).terms == terms(short)[:TERMS]
     story = "cello " + " ".join(f"word{number}" for number in range(1_300))
-    words = query_terms(story).words
+    words = query_terms(story).terms
     assert words[0] == "cello"
     assert len(words) <= TERMS
     assert query_terms("好" * READ + "成都") == query_terms("好" * READ)

@@ -69,9 +69,9 @@ def test_it_is_known_by_its_moment_and_by_what_it_says_or_said_first(app: Databa
         found = restoration.find(tx, "ada", asked)
         others = restoration.find(tx, "bob", asked)
     assert [list(found.same.get(memory.id, ())) for memory in asked] == [[one.id], [one.id], [], []]
-    assert [list(found.said.get(memory.id, ())) for memory in asked] == [[one.id], [], [one.id], []]
+    assert [list(found.stated.get(memory.id, ())) for memory in asked] == [[one.id], [], [one.id], []]
     assert [list(found.slot.get(memory.id, ())) for memory in asked] == [[], [], [], [one.id]]
-    assert [dict(found) for found in (others.same, others.said, others.slot)] == [{}, {}, {}]
+    assert [dict(found) for found in (others.same, others.stated, others.slot)] == [{}, {}, {}]
 
 
 def test_evidence_is_stored_once_also_that_of_a_request_which_has_another_id_each_time(app: Database) -> None:

@@ -61,7 +61,7 @@ def test_the_longest_ids_there_are_fit_into_a_cursor() -> None:
 
 
 def test_a_moment_is_the_same_wherever_it_was_written() -> None:
-    tokyo = Cursor(CURSOR.place, NOW.astimezone(timezone(timedelta(hours=9))))
+    tokyo = Cursor(CURSOR.position, NOW.astimezone(timezone(timedelta(hours=9))))
     assert pagination.encode(tokyo, QUESTION) == pagination.encode(CURSOR, QUESTION)
 
 

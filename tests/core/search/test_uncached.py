@@ -164,11 +164,11 @@ def test_a_message_of_which_only_superseded_memories_are_left_is_marked(ada: Dat
         ).all()
     cited = {f"{one.session_id}\x1f{one.message_id}" for one in said_}
     messages = frozenset({"messages"})
-    warm = query.rank(ada, TENANT, a_question("tea", include=messages, limit=50), EMBEDDER).page.found
+    warm = query.rank(ada, TENANT, a_question("tea", include=messages, limit=50), EMBEDDER).page.candidates
     cold(ada)
     found = asked_of(ada, "tea", include=messages, limit=50).page
     assert found is not None
-    marked = set(found.found.keys[found.found.retired])
+    marked = set(found.candidates.keys[found.candidates.retired])
     assert marked == set(warm.keys[warm.retired])
     assert marked <= cited
 

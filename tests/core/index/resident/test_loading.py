@@ -55,7 +55,7 @@ def test_written_memories_are_read_with_the_question_like_others(
         }
         assert [columns.tags[n] for n in places] == [read.tags[n] for n in same]
         assert [columns.places[n] for n in places] == [read.places[n] for n in same]
-    assert sent.terms.words.tolist() == read.terms.words.tolist()
+    assert sent.terms.term_ids.tolist() == read.terms.term_ids.tolist()
     assert sorted(sent.terms.weights.tolist()) == sorted(read.terms.weights.tolist())
 
 
