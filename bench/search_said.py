@@ -35,7 +35,9 @@ OTHER, NOISE = 0.45, 0.3
 """What the second sentence and the noise weigh in a vector, beside 1 for the first."""
 
 SYLLABLES: Final = [a + b for a in "b d f g k l m n p r s t v z".split() for b in "a e i o u ai on er".split()]
-WORDS: Final = ["".join(one) for one in itertools.islice(itertools.product(SYLLABLES, repeat=3), 0, None, 37)]
+WORDS: Final = [
+    "".join(syllables) for syllables in itertools.islice(itertools.product(SYLLABLES, repeat=3), 0, None, 37)
+]
 """Some thirty thousand, the first ones the most frequent."""
 
 _FREQUENCIES: Final = list(itertools.accumulate((rank + 10) ** -ZIPF for rank in range(1, len(WORDS) + 1)))
