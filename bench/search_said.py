@@ -100,6 +100,6 @@ def embedded(path: Path, model: LocalEmbedder) -> Floats:
 def vectors(of: Floats, statements: Sequence[Said], chance: np.random.Generator) -> list[bytes]:
     """The vectors of statements as the database takes them, made of those of the sentences."""
     noise = chance.standard_normal((len(statements), of.shape[1]), dtype=np.float32) / np.sqrt(of.shape[1])
-    mixed = of[[one.first for one in statements]] + OTHER * of[[one.second for one in statements]] + NOISE * noise
+    mixed = of[[s.first for s in statements]] + OTHER * of[[s.second for s in statements]] + NOISE * noise
     mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
     return [HalfVector(row).to_binary() for row in mixed.astype(np.float16)]
