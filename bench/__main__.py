@@ -20,15 +20,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--harness", type=Path, default=HARNESS)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for bench in (accept, route, dispatches, flow, clock, backtest, edit, sweep, erase, searchable):
         show(bench.__doc__, bench.run())
     for name in ALONE:
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
-    if asked.locomo.exists() and asked.harness.exists():
-        recall(asked.harness, asked.locomo)
+    if options.locomo.exists() and options.harness.exists():
+        recall(options.harness, options.locomo)
     else:
-        print(f"\nRecall was not measured: {asked.harness} or {asked.locomo} is not there.")
+        print(f"\nRecall was not measured: {options.harness} or {options.locomo} is not there.")
 
 
 def recall(harness: Path, conversations: Path) -> None:

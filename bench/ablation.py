@@ -60,22 +60,22 @@ Table = list[tuple[str, dict[str, float]]]
 
 
 def run(file: Path, count: int, recipes: Sequence[str]) -> Table:
-    told = talks(file, count, 0)
+    conversations = talks(file, count, 0)
     with stack() as stand:
-        publish(stand, told)
+        publish(stand, conversations)
         database = db.connect(db.app_url(Settings(home=stand.home)), 1)
         embedder = CachedEmbedder(LocalEmbedder()).of(TENANT)
-        table = [(name, precision(database, told, RECIPES[name], embedder)) for name in recipes]
+        table = [(name, precision(database, conversations, RECIPES[name], embedder)) for name in recipes]
         for name, weights in () if recipes else PARTS.items():
             with weighing(weights):
-                table.append((name, recall(database, told, embedder)))
+                table.append((name, recall(database, conversations, embedder)))
         database.close()
     return table
 
 
-def publish(stand: Stand, told: Sequence[Talk]) -> None:
+def publish(stand: Stand, conversations: Sequence[Talk]) -> None:
     token = ""
-    for talk in told:
+    for talk in conversations:
         events = [message(talk.name, turn) for turn in talk.turns]
         for start in range(0, len(events), 500):
             token = stand.call("POST", "/v1/events", events[start : start + 500])["settle_token"]
@@ -83,9 +83,9 @@ def publish(stand: Stand, told: Sequence[Talk]) -> None:
 
 
 def message(user: str, turn: Json) -> Json:
-    said = {name: turn[name] for name in ("role", "speaker", "content")}
+    payload = {name: turn[name] for name in ("role", "speaker", "content")}
     names = {"user_id": user, "session_id": f"{user}/{turn['session']}", "message_id": turn["id"]}
-    return {"event_type": "message.added", "source": "bench", "time": turn["time"], "payload": said | names}
+    return {"event_type": "message.added", "source": "bench", "time": turn["time"], "payload": payload | names}
 
 
 @contextmanager
@@ -101,10 +101,12 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
             setattr(ranking, name, weight)
 
 
-def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
+def recall(database: Database, conversations: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
     """Over all questions, and over those that need several messages."""
     rows = [
-        (one.evidence, cited_messages(database, talk.name, one, embedder)) for talk in told for one in talk.questions
+        (labelled.evidence, cited_messages(database, talk.name, labelled, embedder))
+        for talk in conversations
+        for labelled in talk.questions
     ]
     several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
     return {
@@ -115,26 +117,32 @@ def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -
     }
 
 
-def precision(database: Database, told: Sequence[Talk], recipe: Recipe, embedder: CachedEmbedder) -> dict[str, float]:
+def precision(
+    database: Database, conversations: Sequence[Talk], recipe: Recipe, embedder: CachedEmbedder
+) -> dict[str, float]:
     """Over the questions that one message answers."""
     rows = []
-    for talk in told:
-        for one in talk.questions:
-            if len(one.evidence) == 1:
-                question = Question(one.text, talk.name, limit=recipe.limit, recipe=recipe)
+    for talk in conversations:
+        for labelled in talk.questions:
+            if len(labelled.evidence) == 1:
+                question = Question(labelled.text, talk.name, limit=recipe.limit, recipe=recipe)
                 results = query.search(database, TENANT, question, embedder).results
                 cited = [{source.message_id for source in result.sources} for result in results]
                 first = list(dict.fromkeys(source.message_id for result in results for source in result.sources))[:5]
                 rows.append(
-                    (len(cited), fmean(bool(one.evidence & own) for own in cited), bool(one.evidence & set(first)))
+                    (
+                        len(cited),
+                        fmean(bool(labelled.evidence & own) for own in cited),
+                        bool(labelled.evidence & set(first)),
+                    )
                 )
     results_, share, any_ = zip(*rows, strict=True)
     return {"results": fmean(results_), "precision": fmean(share), "any@5": fmean(any_)}
 
 
-def cited_messages(database: Database, user: str, one: Labelled, embedder: CachedEmbedder) -> list[str]:
+def cited_messages(database: Database, user: str, labelled: Labelled, embedder: CachedEmbedder) -> list[str]:
     """Return the distinct messages that the results cite, best first."""
-    answer = query.search(database, TENANT, Question(one.text, user, limit=RESULTS), embedder)
+    answer = query.search(database, TENANT, Question(labelled.text, user, limit=RESULTS), embedder)
     return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))
 
 
@@ -143,9 +151,9 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--talks", type=int, default=0, help="the first conversations alone; 0: all")
     parser.add_argument("--recipes", nargs="*", default=[], choices=RECIPES)
-    asked = parser.parse_args()
-    table = run(asked.locomo, asked.talks, asked.recipes)
-    heads = ["recipe" if asked.recipes else "without", *table[0][1]]
+    options = parser.parse_args()
+    table = run(options.locomo, options.talks, options.recipes)
+    heads = ["recipe" if options.recipes else "without", *table[0][1]]
     print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     for name, figures in table:
         print(f"| {name} | {' | '.join(f'{figure:.3f}' for figure in figures.values())} |")

@@ -80,10 +80,10 @@ def _row(event: dict[str, str | dict[str, str]]) -> tuple[str, ...]:
     payload = event["payload"]
     assert isinstance(payload, dict)
     names = ("id", "source", "event_type", "subject", "time")
-    words = tuple(str(event[name]) for name in names)
+    values = tuple(str(event[name]) for name in names)
     return (
         "default",
-        *words,
+        *values,
         json.dumps(payload),
         "floor-" + payload["session_id"],
         payload["user_id"],

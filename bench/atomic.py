@@ -42,18 +42,18 @@ class Counts(dict[str, list[bool]]):
 
 def items(half: str, language: str | None) -> list[Json]:
     name = f"zh-{half}" if half.endswith("2") else half
-    found: list[Json] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return [{"later": None, "ask": None, **one} for one in found if language in {None, one["language"]}]
+    cases: list[Json] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return [{"later": None, "ask": None, **case} for case in cases if language in {None, case["language"]}]
 
 
 def publish(stand: Stand, messages: Sequence[tuple[Json, str, datetime]]) -> None:
     """Publish one message for each of the given users, and wait until all is remembered."""
     events: list[Json] = []
     for item, text, at in messages:
-        place = {"session_id": f"{item['id']}-{at:%H%M}", "user_id": item["id"]}
-        said = {**place, "speaker": item["speaker"], "role": "user", "content": text}
-        events.append({"event_type": "message.added", "source": "atomic", "time": at.isoformat(), "payload": said})
-        ended = {**place, "message_count": 1}
+        scope = {"session_id": f"{item['id']}-{at:%H%M}", "user_id": item["id"]}
+        payload = {**scope, "speaker": item["speaker"], "role": "user", "content": text}
+        events.append({"event_type": "message.added", "source": "atomic", "time": at.isoformat(), "payload": payload})
+        ended = {**scope, "message_count": 1}
         later = (at + timedelta(minutes=1)).isoformat()
         events.append({"event_type": "session.ended", "source": "atomic", "time": later, "payload": ended})
     token = stand.call("POST", "/v1/events", events)["settle_token"]
@@ -61,8 +61,8 @@ def publish(stand: Stand, messages: Sequence[tuple[Json, str, datetime]]) -> Non
 
 
 def memories(stand: Stand, item: Json) -> list[str]:
-    found = stand.call("GET", f"/v1/memories?user_id={item['id']}&status=active&limit=100")["items"]
-    return [one["content"] for one in found if one["category"] not in DERIVED and not one.get("level")]
+    rows = stand.call("GET", f"/v1/memories?user_id={item['id']}&status=active&limit=100")["items"]
+    return [row["content"] for row in rows if row["category"] not in DERIVED and not row.get("level")]
 
 
 def says(memory: str, statement: Json) -> bool:
@@ -93,12 +93,12 @@ def score(item: Json, kept: Sequence[str], counts: Counts) -> Iterator[str]:
 def changed(stand: Stand, item: Json, kept: Sequence[str], counts: Counts) -> Iterator[str]:
     """Count what became of a message's facts after one was changed, and what a question about it finds."""
     statements = item["statements"]
-    for place in item["later"]["keeps"]:
-        before = any(says(memory, statements[place]) for memory in item["kept"])
+    for key in item["later"]["keeps"]:
+        before = any(says(memory, statements[key]) for memory in item["kept"])
         if before:
-            counts["others stay"].append(any(says(memory, statements[place]) for memory in kept))
+            counts["others stay"].append(any(says(memory, statements[key]) for memory in kept))
             if not counts["others stay"][-1]:
-                yield f"retired too: {statements[place]['says']}"
+                yield f"retired too: {statements[key]['says']}"
     retired = statements[item["later"]["retires"]]
     if any(says(memory, retired) for memory in item["kept"]):
         counts["retired"].append(not any(says(memory, retired) for memory in kept))
@@ -107,7 +107,7 @@ def changed(stand: Stand, item: Json, kept: Sequence[str], counts: Counts) -> It
     for name, question in (("asked", item["ask"]["question"]), ("asked in the other", item["ask"]["other_language"])):
         results = stand.call("POST", "/v1/search", {"user_id": item["id"], "query": question, "limit": 5})["results"]
         first = str(results[0].get("content") or "") if results else ""
-        counts[name].append(any(one.lower() in first.lower() for one in item["ask"]["answer"]))
+        counts[name].append(any(answer.lower() in first.lower() for answer in item["ask"]["answer"]))
         if not counts[name][-1]:
             yield f"{name}: {question} → {first}"
 
@@ -117,21 +117,21 @@ def main() -> None:
     parser.add_argument("--half", choices=["dev", "held", "dev2", "held2"], default="dev")
     parser.add_argument("--language", choices=["en", "zh"])
     parser.add_argument("--show", action="store_true", help="list what is wrong")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     counts: dict[str, Counts] = defaultdict(Counts)
     with stack() as stand:
-        told = items(asked.half, asked.language)
-        publish(stand, [(item, item["text"], BEGAN) for item in told])
-        for item in told:
+        cases = items(options.half, options.language)
+        publish(stand, [(item, item["text"], BEGAN) for item in cases])
+        for item in cases:
             item["kept"] = memories(stand, item)
             faults = list(score(item, item["kept"], counts[item["language"]]))
-            if asked.show and faults:
+            if options.show and faults:
                 print(f"{item['id']} {item['text']}", *faults, sep="\n    ")
-        later = [item for item in told if item["later"]]
+        later = [item for item in cases if item["later"]]
         publish(stand, [(item, item["later"]["text"], BEGAN + timedelta(days=30, minutes=7)) for item in later])
         for item in later:
             faults = list(changed(stand, item, memories(stand, item), counts[item["language"]]))
-            if asked.show and faults:
+            if options.show and faults:
                 print(f"{item['id']} {item['later']['text']}", *faults, sep="\n    ")
     for language, seen in counts.items():
         print(f"{language}: {seen.line()}")

@@ -94,9 +94,9 @@ def _measure(app: Database, connection: psycopg.Connection, count: int) -> dict[
 
 def _backtest(app: Database, draft: Json, count: int) -> Iterator[float]:
     """Runs it to its end; how large the process is on the way."""
-    asked = BacktestRequest(store.check(draft), None, BEGAN + timedelta(days=365))
+    request = BacktestRequest(store.check(draft), None, BEGAN + timedelta(days=365))
     ends = 0 if "flow" in draft else count // (MESSAGES + 1)
-    for step in Backtest(app, TENANT, asked, Meanings(HashEmbedder()), max_hops=8).run():
+    for step in Backtest(app, TENANT, request, Meanings(HashEmbedder()), max_hops=8).run():
         yield _resident()
         if isinstance(step, Result):
             assert step.document["events"] == count - ends
@@ -163,11 +163,11 @@ def _fill(connection: psycopg.Connection, count: int) -> None:
 
 
 def _event(number: int) -> tuple[object, ...]:
-    session, place = divmod(number, MESSAGES + 1)
+    session, position = divmod(number, MESSAGES + 1)
     payload: Json = {"session_id": f"s{session}", "user_id": f"u{session % 500}"}
-    kind = "session.ended" if place == MESSAGES else "message.added"
+    kind = "session.ended" if position == MESSAGES else "message.added"
     if kind == "message.added":
-        payload |= {"role": ("user", "assistant")[place % 2], "content": "What was said, at some length. " * 29}
+        payload |= {"role": ("user", "assistant")[position % 2], "content": "What was said, at some length. " * 29}
     else:
         payload |= {"message_count": MESSAGES, "summary": "x" * 880}
     at = BEGAN + timedelta(seconds=number * 7)

@@ -105,10 +105,10 @@ def _pour(url: str, key: str, turns: Sequence[Json], rate: int, control: Connect
             if control.poll():
                 break
             user, session = f"u{number % 50}", f"s{number}"
-            said = [_event(user, session, next(several)) for _ in range(BATCH - 1)]
+            messages = [_event(user, session, next(several)) for _ in range(BATCH - 1)]
             about = {"session_id": session, "user_id": user}
             ended = {"event_type": "session.ended", "source": "bench", "payload": about}
-            client.post("/v1/events", json=[*said, ended]).raise_for_status()
+            client.post("/v1/events", json=[*messages, ended]).raise_for_status()
             poured += BATCH
             time.sleep(max(0.0, poured / rate - (time.perf_counter() - began)))
     control.send((poured, time.perf_counter() - began))
@@ -125,8 +125,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds of events before the clock runs")
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
-    asked = parser.parse_args()
-    show(__doc__, run(talks(asked.locomo, 1, 0)[0], asked.rate, asked.seconds, asked.warm))
+    options = parser.parse_args()
+    show(__doc__, run(talks(options.locomo, 1, 0)[0], options.rate, options.seconds, options.warm))
 
 
 if __name__ == "__main__":

@@ -63,9 +63,9 @@ def tell(running: Pipeline, case: Json) -> set[int]:
 def say(running: Pipeline, case: Json, at: int, content: str, day: str) -> None:
     """Publish a message, and end its conversation."""
     time, session = f"{day}T09:00:00Z", f"{case['id']}-{at}"
-    said = {"session_id": session, "user_id": case["id"], "role": "user", "content": content, "message_id": "m"}
+    message = {"session_id": session, "user_id": case["id"], "role": "user", "content": content, "message_id": "m"}
     ended = {"session_id": session, "message_count": 3}
-    for event_type, payload in (("message.added", said), ("session.ended", ended)):
+    for event_type, payload in (("message.added", message), ("session.ended", ended)):
         running.publish([{"event_type": event_type, "source": "bench", "time": time, "payload": payload}])
 
 

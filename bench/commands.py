@@ -43,42 +43,42 @@ FOOT: Final = "\n\nIn the code: [`api/cli/`](../api/cli); `commands.py` has the 
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = [f"| `imprint {' '.join(words)}` | {purpose} | `{example}` |" for words, purpose, example in commands()]
+    rows = [f"| `imprint {' '.join(names)}` | {purpose} | `{example}` |" for names, purpose, example in commands()]
     table = ["| command | purpose | example |", "| --- | --- | --- |", *rows]
     return HEAD + "\n".join(table) + FOOT
 
 
 def commands() -> Iterator[tuple[list[str], str, str]]:
     """Yield the words, first sentence and first example of every command, as `imprint --help` orders them."""
-    for words, command in leaves():
+    for names, command in leaves():
         purpose, _, rest = (command.help or "").replace("\b", "").partition("Example")
         example = rest.lstrip("s: ").splitlines()[0]
-        yield words, _cell(_first_sentence(" ".join(purpose.split()))), _cell(example)
+        yield names, _cell(_first_sentence(" ".join(purpose.split()))), _cell(example)
 
 
 def leaves() -> Iterator[tuple[list[str], Any]]:
     """Yield every command with the words that call it, those within groups as well."""
-    for name, (place, line) in COMMANDS.items():
-        yield from _within([name], _loaded(place, line))
+    for name, (target, line) in COMMANDS.items():
+        yield from _within([name], _loaded(target, line))
 
 
-def _within(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
+def _within(names: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
     within = getattr(command, "commands", None)
     if within is None:
-        yield words, command
+        yield names, command
         return
     table = getattr(command, "table", {})
-    for name, one in within.items():
-        yield from _within([*words, name], _loaded(*table[name]) if name in table else one)
+    for name, subcommand in within.items():
+        yield from _within([*names, name], _loaded(*table[name]) if name in table else subcommand)
 
 
-def _loaded(place: str, line: str) -> Any:
-    module, _, attribute = place.partition(":")
-    found = getattr(import_module(module), attribute)
-    if isinstance(found, typer.Typer):
-        return typer.main.get_group(found)
+def _loaded(target: str, line: str) -> Any:
+    module, _, attribute = target.partition(":")
+    loaded = getattr(import_module(module), attribute)
+    if isinstance(loaded, typer.Typer):
+        return typer.main.get_group(loaded)
     single = typer.Typer(add_completion=False)
-    single.command(help=found.__doc__ or line)(found)
+    single.command(help=loaded.__doc__ or line)(loaded)
     return typer.main.get_command(single)
 
 

@@ -65,8 +65,8 @@ def main() -> None:
 def compare(count: int, seconds: float) -> None:
     """Prints the figures for `count` rules."""
     chance = random.Random(7)
-    documents = [document(chance, place, {}) for place in range(count)]
-    events = [event(chance, place) for place in range(EVENTS)]
+    documents = [document(chance, number, {}) for number in range(count)]
+    events = [event(chance, number) for number in range(EVENTS)]
     contenders = [
         imprint(documents, events),
         *alternatives(documents, events),
@@ -74,20 +74,20 @@ def compare(count: int, seconds: float) -> None:
         *datalogics(documents, events),
     ]
     agree(contenders, events)
-    found = dict(zip(contenders, rates([each.work for each in contenders], EVENTS, seconds), strict=True))
+    speeds = dict(zip(contenders, rates([each.work for each in contenders], EVENTS, seconds), strict=True))
     print(f"\n{count:,} rules, {EVENTS} events; every contender names the same rules for each")
-    for each, rate in found.items():
-        name, times = f"{each.library:>13} {version_of(each.library):>5}", found[contenders[0]] / rate
+    for each, rate in speeds.items():
+        name, times = f"{each.library:>13} {version_of(each.library):>5}", speeds[contenders[0]] / rate
         print(f"{name}  {each.way:<48} {rate:>11,.0f} events/s {times:>8.1f} ×")
     for library, goal in GOALS.items():
-        apart, fused = (best(found, library, word) for word in ("apart", "fused"))
-        ours = found[contenders[0]]
+        apart, fused = (best(speeds, library, way) for way in ("apart", "fused"))
+        ours = speeds[contenders[0]]
         print(f"Imprint is {ours / apart:.1f} × {library} with rules apart (asked: {goal}), {ours / fused:.1f} × fused")
 
 
-def best(found: dict[Contender, float], library: str, word: str) -> float:
+def best(speeds: dict[Contender, float], library: str, way: str) -> float:
     """The fastest of a library's ways of one sort."""
-    return max(rate for each, rate in found.items() if each.library == library and each.way.startswith(word))
+    return max(rate for each, rate in speeds.items() if each.library == library and each.way.startswith(way))
 
 
 def version_of(library: str) -> str:
@@ -100,9 +100,9 @@ def agree(contenders: Sequence[Contender], events: Sequence[Event]) -> None:
     for each in events:
         expected = contenders[0].met(each)
         for other in contenders[1:]:
-            found = other.met(each)
-            if found != expected:
-                raise AssertionError(f"{other.library} ({other.way}) met {found}, Imprint {expected} on {each.id}")
+            matched = other.met(each)
+            if matched != expected:
+                raise AssertionError(f"{other.library} ({other.way}) met {matched}, Imprint {expected} on {each.id}")
 
 
 def imprint(documents: Sequence[Json], events: Sequence[Event]) -> Contender:
@@ -111,7 +111,7 @@ def imprint(documents: Sequence[Json], events: Sequence[Event]) -> Contender:
     return Contender(
         "imprint",
         "verdicts, in order",
-        lambda one: [int(verdict.name.removeprefix("rule")) for verdict in ruleset.decide(one)],
+        lambda event: [int(verdict.name.removeprefix("rule")) for verdict in ruleset.decide(event)],
         partial(decide_all, ruleset, events),
     )
 
@@ -122,12 +122,12 @@ def alternatives(documents: Sequence[Json], events: Sequence[Event]) -> list[Con
     trees = [each["conditions"] for each in documents]
     generated = generated_code(bounds_of(documents))
 
-    def of_closures(one: Event) -> list[bool]:
-        facts = Facts(one)
+    def of_closures(event: Event) -> list[bool]:
+        facts = Facts(event)
         return [holds(facts) for holds in predicates]
 
-    def of_trees(one: Event) -> list[bool]:
-        return [interpret(tree, one.payload) for tree in trees]
+    def of_trees(event: Event) -> list[bool]:
+        return [interpret(tree, event.payload) for tree in trees]
 
     return [
         contender("(python)", "generated code, no index", generated, list, events),
@@ -146,12 +146,12 @@ def generated_code(bounds: Bounds) -> Callable[[Event], list[int]]:
         "    if not isinstance(count, number) or isinstance(count, bool) or not isinstance(role, str):",
         "        return met",
     ]
-    for place, (least, roles) in enumerate(bounds):
-        names[f"least{place}"], names[f"roles{place}"] = least, frozenset(roles)
-        lines.append(f"    if count >= least{place} and role in roles{place}: met.append({place})")
+    for index, (least, roles) in enumerate(bounds):
+        names[f"least{index}"], names[f"roles{index}"] = least, frozenset(roles)
+        lines.append(f"    if count >= least{index} and role in roles{index}: met.append({index})")
     exec("\n".join([*lines, "    return met"]), names)  # noqa: S102 - to be measured; it holds no text of a rule
-    found: Callable[[Event], list[int]] = names["decide"]
-    return found
+    decide: Callable[[Event], list[int]] = names["decide"]
+    return decide
 
 
 def interpret(tree: Json, payload: Json) -> bool:
@@ -178,16 +178,16 @@ def zens(documents: Sequence[Json], events: Sequence[Event]) -> list[Contender]:
     content = zen.ZenDecisionContent(json.dumps(decision_table(bounds_of(documents))))
     table = zen.ZenEngine().create_decision(content)
 
-    def of_table(one: Event) -> list[Json]:
-        return list[Json](table.evaluate(one.payload)["result"])
+    def of_table(event: Event) -> list[Json]:
+        return list[Json](table.evaluate(event.payload)["result"])
 
-    def of_each(one: Event) -> list[bool]:
-        context = json.dumps(one.payload)
+    def of_each(event: Event) -> list[bool]:
+        context = json.dumps(event.payload)
         return [expression.evaluate(context) for expression in each_alone]
 
-    def of_one(one: Event) -> list[bool]:
-        found: list[bool] = all_in_one.evaluate(one.payload)
-        return found
+    def of_one(event: Event) -> list[bool]:
+        results: list[bool] = all_in_one.evaluate(event.payload)
+        return results
 
     return [
         contender("zen-engine", "apart: a decision table", of_table, rows_of, events),
@@ -204,8 +204,8 @@ def rows_of(answer: list[Json]) -> list[int]:
 def decision_table(bounds: Bounds) -> Json:
     """The rules as a decision table that collects all rows that apply."""
     rows = [
-        {"_id": str(place), "least": f">= {least}", "roles": ", ".join(map(json.dumps, roles)), "rule": str(place)}
-        for place, (least, roles) in enumerate(bounds)
+        {"_id": str(index), "least": f">= {least}", "roles": ", ".join(map(json.dumps, roles)), "rule": str(index)}
+        for index, (least, roles) in enumerate(bounds)
     ]
     table = {
         "hitPolicy": "collect",
@@ -237,15 +237,15 @@ def datalogics(documents: Sequence[Json], events: Sequence[Event]) -> list[Conte
     engine = datalogic_py.Engine()
     session, each_alone, all_in_one = engine.session(), [engine.compile(each) for each in logic], engine.compile(logic)
 
-    def of_each(one: Event) -> list[bool]:
-        return [session.evaluate(compiled, one.payload) for compiled in each_alone]
+    def of_each(event: Event) -> list[bool]:
+        return [session.evaluate(compiled, event.payload) for compiled in each_alone]
 
-    def of_many(one: Event) -> list[Any]:
-        return session.evaluate_many(each_alone, datalogic_py.DataHandle(one.payload))
+    def of_many(event: Event) -> list[Any]:
+        return session.evaluate_many(each_alone, datalogic_py.DataHandle(event.payload))
 
-    def of_one(one: Event) -> list[bool]:
-        found: list[bool] = session.evaluate_data(all_in_one, datalogic_py.DataHandle(one.payload))
-        return found
+    def of_one(event: Event) -> list[bool]:
+        results: list[bool] = session.evaluate_data(all_in_one, datalogic_py.DataHandle(event.payload))
+        return results
 
     return [
         contender("datalogic-py", "apart: a call a rule", of_each, places, events),
@@ -273,12 +273,12 @@ def contender(
         for each in events:
             decide(each)
 
-    return Contender(library, way, lambda one: read(decide(one)), work)
+    return Contender(library, way, lambda event: read(decide(event)), work)
 
 
 def places(answers: Any) -> list[int]:
     """Where it says yes."""
-    return [place for place, answer in enumerate(answers) if answer]
+    return [index for index, answer in enumerate(answers) if answer]
 
 
 if __name__ == "__main__":

@@ -63,15 +63,15 @@ def run(size: Size | None, rounds: int, only: str, kept: Path | None, rate: int)
             vacuum(stand)
             with logged_in(stand.url, stand.key) as browser:
                 user = "maya" if size is None else LARGE
-                shown = console_pages.shown(stand, user)
-                previewed(stand, shown.job)
-                asked = console_pages.paths(shown)
+                displayed = console_pages.shown(stand, user)
+                previewed(stand, displayed.job)
+                paths = console_pages.paths(displayed)
                 if rate:
                     with flooded(stand, rate) as poured:
-                        times = measured(browser, asked, rounds, only)
+                        times = measured(browser, paths, rounds, only)
                     print(f"meanwhile {poured.events:,} events were published, {poured.rate:,.0f}/s")
                 else:
-                    times = measured(browser, asked, rounds, only)
+                    times = measured(browser, paths, rounds, only)
     if size is None:
         tell("the demo's conversation", times, TARGETS_MS["demo"])
     else:
@@ -139,12 +139,12 @@ def logged_in(url: str, key: str) -> Iterator[httpx.Client]:
         yield browser
 
 
-def measured(browser: httpx.Client, asked: Mapping[str, str], rounds: int, only: str) -> dict[str, list[float]]:
+def measured(browser: httpx.Client, paths: Mapping[str, str], rounds: int, only: str) -> dict[str, list[float]]:
     """Return the milliseconds of each page, by its name."""
-    wanted = {name: path for name, path in asked.items() if only in name or name.startswith("floor")}
-    times: dict[str, list[float]] = {name: [] for name in wanted}
+    chosen = {name: path for name, path in paths.items() if only in name or name.startswith("floor")}
+    times: dict[str, list[float]] = {name: [] for name in chosen}
     for turn in range(-WARM, rounds):
-        for name, path in wanted.items():
+        for name, path in chosen.items():
             took = 1_000 * timed(lambda path=path: _open(browser, path))
             if turn >= 0:
                 times[name].append(took)

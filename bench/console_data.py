@@ -122,10 +122,10 @@ def _texts(admin: psycopg.Connection) -> None:
     ):
         sink.set_types(["int4", "text", "bytea", "int4[]", "bytea"])
         for number in range(TEXTS):
-            said = statement(number)
-            words = terms(said)
+            text = statement(number)
+            words = terms(text)
             vector = HalfVector(drawn[number].astype(np.float16)).to_binary()
-            sink.write_row((number, said, sparse(document_weights(words)), ids(words), vector))
+            sink.write_row((number, text, sparse(document_weights(words)), ids(words), vector))
 
 
 _TEXT_COLUMNS: Final = (

@@ -51,7 +51,7 @@ def shown(stand: Stand, user: str) -> Shown:
     event = stand.call("GET", f"/v1/events?type=session.ended&session_id={session}&limit=1")["items"][0]["id"]
     stated = stand.call("POST", "/v1/memories", {"user_id": "bench_erased", "content": "I live in Bergen."})
     erased = stand.call("DELETE", f"/v1/memories/{stated['memory']['id']}")
-    named = [one["id"] for one in stand.call("GET", f"/v1/memories?user_id={user}&limit={PREVIEWED}")["items"]]
+    named = [memory["id"] for memory in stand.call("GET", f"/v1/memories?user_id={user}&limit={PREVIEWED}")["items"]]
     job = stand.call("POST", "/v1/memories/bulk/jobs", {"action": "archive", "ids": named})
     group, failure, document = (
         _first(stand, path) for path in ("/v1/groups", "/v1/dispatches/groups", "/v1/documents")

@@ -73,20 +73,20 @@ class Timed:
         return vectors
 
 
-def run(known: int, messages: int, questions: int) -> dict[str, float]:
-    texts = [statement(n) for n in range(known)]
+def run(memories: int, messages: int, questions: int) -> dict[str, float]:
+    texts = [statement(n) for n in range(memories)]
     model = LocalEmbedder()
     vectors = model.embed(texts)
     prepared = Prepared(model.name, model.dimension, dict(zip(texts, vectors, strict=True)))
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            fill(Bench(app, pipeline.from_settings(app, prepared, settings), admin), known)
+            fill(Bench(app, pipeline.from_settings(app, prepared, settings), admin), memories)
             talk(app, messages)
             profile.current(app, TENANT, ProfileOwner("ada"), AUTHOR)  # As `profile_builder` has done by then.
             admin.execute("VACUUM ANALYZE")
         reads = ContextDeps(app, Timed(LocalEmbedder()), settings)
-        figures = {"memories": float(known), "messages of the session": float(messages)}
+        figures = {"memories": float(memories), "messages of the session": float(messages)}
         figures |= measured("search alone (floor)", reads, questions, lambda n: searched(reads, n))
         figures |= measured("context (to reach: p95 60)", reads, questions, lambda n: built(reads, n))
         app.close()
@@ -153,8 +153,8 @@ def main() -> None:
     parser.add_argument("--known", type=int, default=10_000)
     parser.add_argument("--messages", type=int, default=1_000)
     parser.add_argument("--questions", type=int, default=200)
-    asked = parser.parse_args()
-    show(__doc__, run(asked.known, asked.messages, asked.questions))
+    options = parser.parse_args()
+    show(__doc__, run(options.known, options.messages, options.questions))
 
 
 if __name__ == "__main__":

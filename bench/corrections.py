@@ -48,14 +48,14 @@ def rows(left_out: str = "") -> list[Row]:
 
 def ordinary() -> list[str]:
     """Return the short turns of the talks that are not held out."""
-    said = (
+    texts = (
         turn["content"]
         for name in sorted(set(talks.talks()) - talks.HELD_OUT)
         for session in talks.talk_of(name)["sessions"]
         for turn in session["turns"]
         if turn["role"] == "user"
     )
-    return [text for text in said if len(text) <= self_corrections.LONGEST]
+    return [text for text in texts if len(text) <= self_corrections.LONGEST]
 
 
 def passing(author: str) -> str:
@@ -68,8 +68,10 @@ def passing(author: str) -> str:
         "ordinary turns": [text for number, text in enumerate(ordinary()) if not number % 2],
     }
     shares = {
-        name: np.mean(weights.logits([row(one, corrects=False) for one in shown]) >= self_corrections.WORDS_LIKELY)
-        for name, shown in texts.items()
+        name: np.mean(
+            weights.logits([row(example, corrects=False) for example in sample]) >= self_corrections.WORDS_LIKELY
+        )
+        for name, sample in texts.items()
     }
     return f"{author}: " + ", ".join(f"{share:.2f} of {name}" for name, share in shares.items())
 
@@ -85,10 +87,10 @@ def read(pair: Json, slips: Slips | None) -> list[str]:
     return [message.content for message in self_corrections.apply(messages, slips)[0] if message.role == "user"]
 
 
-def is_right(pair: Json, said: str) -> bool:
+def is_right(pair: Json, corrected: str) -> bool:
     """Return whether a text says the right value, and not the wrong one beside it."""
     stays = pair["wrong"] in pair["right"] or pair["wrong"] in pair["corrected"]
-    return pair["right"] in said and (stays or pair["wrong"] not in said)
+    return pair["right"] in corrected and (stays or pair["wrong"] not in corrected)
 
 
 def report(path: Path, *, show: bool) -> None:
@@ -97,13 +99,13 @@ def report(path: Path, *, show: bool) -> None:
     pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     right = wrong = changed = 0
     for pair in pairs:
-        said = read(pair, slips)
-        corrects, is_changed = pair["kind"] == "correction", said != [pair["statement"], pair["correction"]]
-        is_good = is_changed and corrects and is_right(pair, " ".join(said))
+        statements = read(pair, slips)
+        corrects, is_changed = pair["kind"] == "correction", statements != [pair["statement"], pair["correction"]]
+        is_good = is_changed and corrects and is_right(pair, " ".join(statements))
         right, wrong = right + is_good, wrong + (corrects and is_changed and not is_good)
         changed += is_changed and not corrects
         if show and is_good != corrects:
-            print(f"{pair['id']}: {pair['statement']} / {pair['correction']} -> {said}")
+            print(f"{pair['id']}: {pair['statement']} / {pair['correction']} -> {statements}")
     corrections = sum(pair["kind"] == "correction" for pair in pairs)
     print(
         f"of {corrections} corrections {right} read rightly and {wrong} wrongly; "

@@ -69,14 +69,14 @@ def leaf(op: str, value: Any, path: str = "payload.a") -> Json:
 
 
 def plain() -> Iterator[tuple[str, list[Json], Json]]:
-    yield "200 numbers", [leaf("<", -place) for place in range(200)], {"a": 1}
+    yield "200 numbers", [leaf("<", -number) for number in range(200)], {"a": 1}
     yield "200 unequal numbers", [leaf("!=", 1)] * 200, {"a": 1}
     yield "200 paths of 16 steps", [leaf("!=", 1, "payload" + ".a" * 16)] * 200, nested(16)
     yield "200 times", [leaf("<", "2020-01-01T00:00:00Z")] * 200, {"a": TIME}
     yield "200 ages", [leaf("older_than", "700w")] * 200, {"a": TIME}
-    yield "10 lists of 1,000 values", [leaf("in", [f"v{place}" for place in range(1_000)])] * 10, {"a": "w"}
+    yield "10 lists of 1,000 values", [leaf("in", [f"v{number}" for number in range(1_000)])] * 10, {"a": "w"}
     yield "10 lists of 1,000 mixed values", [leaf("in", [1, *map(str, range(2, 1_001))])] * 10, {"a": 0}
-    equal = [str(place) for place in range(1_000)]
+    equal = [str(number) for number in range(1_000)]
     yield "5 equal lists but for the last", [leaf("==", equal)] * 5, {"a": [*equal[:-1], "x"]}
 
 
@@ -86,14 +86,14 @@ def texts(size: int) -> Iterator[tuple[str, list[Json], Json]]:
     yield "20 texts in a text", [leaf("contains", "a" * 1_000 + "b" + "a" * 1_000)] * 20, {"a": same}
     yield (
         "1,000 texts in a text",
-        [leaf("contains_any", ["a" * 20 + f"b{place}" for place in range(1_000)])],
+        [leaf("contains_any", ["a" * 20 + f"b{number}" for number in range(1_000)])],
         {"a": same},
     )
     yield "20 texts of another case", [leaf("iequals", "b")] * 20, {"a": "\u1f82" * (size // 3)}
     yield "200 small expressions", [leaf("matches", "[ab]*a[ab]{9}c")] * 200, {"a": mixed}
     yield "200 expressions of words", [leaf("matches", "(?i)cancel|refund|broken|late|damaged")] * 200, {"a": mixed}
-    words = "|".join("".join(chance.choices("ab", k=9)) + "c" for _ in range(90))
-    yield "20 expressions of 90 words", [leaf("matches", words)] * 20, {"a": mixed}
+    expression = "|".join("".join(chance.choices("ab", k=9)) + "c" for _ in range(90))
+    yield "20 expressions of 90 words", [leaf("matches", expression)] * 20, {"a": mixed}
     yield "20 expressions that branch", [leaf("matches", "[ab]*a[ab]{20}c")] * 20, {"a": mixed}
     yield "2 long expressions that branch", [leaf("matches", "[ab]*a[ab]{400}c")] * 2, {"a": mixed}
     yield "2 expressions of empty turns", [leaf("matches", "(?:a?){300}a{300}c")] * 2, {"a": same}
@@ -109,7 +109,7 @@ def lists(size: int) -> Iterator[tuple[str, list[Json], Json]]:
     yield "any_of over numbers, 40 comparisons", [leaf("any_of", group)], {"a": ones}
     yield "any_of over texts, an expression", [leaf("any_of", leaf("matches", "b$", "item"))] * 5, {"a": texts}
     yield "any_of over texts, another case", [leaf("any_of", leaf("iequals", "b", "item"))] * 5, {"a": texts}
-    many = leaf("contains_any", [f"b{place}" for place in range(40)], "item")
+    many = leaf("contains_any", [f"b{number}" for number in range(40)], "item")
     yield "any_of over texts, 40 pieces", [leaf("any_of", many)], {"a": texts}
     deep = leaf("any_of", leaf("any_of", leaf("==", 2, "item"), "item"))
     yield "any_of within any_of", [deep] * 5, {"a": [[1]] * (size // 4)}

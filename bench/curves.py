@@ -68,12 +68,12 @@ class Probe:
         count = BATCH * (BATCHES + 1) + 2 * SINGLE
         now = datetime.now(UTC)
         self._said = [replace(candidate(SENTENCES + n), occurred_at=now) for n in range(count)]
-        texts = [*self._asked, *(one.content for one in self._said)]
+        texts = [*self._asked, *(statement.content for statement in self._said)]
         self._known = Prepared(model.name, model.dimension, dict(zip(texts, model.embed(texts), strict=True)))
 
     def figures(self) -> Figures:
-        first, *rest = [_ms(self._search, one) for one in self._asked]
-        contexts = [_ms(self._context, one) for one in self._asked]
+        first, *rest = [_ms(self._search, question) for question in self._asked]
+        contexts = [_ms(self._context, question) for question in self._asked]
         return {
             "first search": first,
             "search": statistics.median(rest),
@@ -83,19 +83,19 @@ class Probe:
             "sweep of 10": self._swept(),
         }
 
-    def _search(self, asked: str) -> None:
-        assert query.search(self._app, TENANT, Question(asked, self._user, limit=10), self._known).results
+    def _search(self, question: str) -> None:
+        assert query.search(self._app, TENANT, Question(question, self._user, limit=10), self._known).results
 
-    def _context(self, asked: str) -> None:
+    def _context(self, question: str) -> None:
         reads = ContextDeps(self._app, self._known, self._there.settings)
-        build(reads, TENANT, ContextQuery(self._user, None, f"{self._user}-s0", asked, CONTEXT_TOKENS))
+        build(reads, TENANT, ContextQuery(self._user, None, f"{self._user}-s0", question, CONTEXT_TOKENS))
 
     def _written(self) -> Figures:
         consolidation, owner = Consolidation(self._app, self._known), Owner(self._user)
         many, few, early = self._said[: -2 * SINGLE], self._said[-2 * SINGLE : -SINGLE], self._said[-SINGLE:]
         batches = [many[at : at + BATCH] for at in range(0, len(many), BATCH)]
-        met, *took = [_ms(judge_all, consolidation, owner, one, BATCH, TENANT) for one in batches]
-        imported = [replace(one, occurred_at=LONG_AGO) for one in early]
+        met, *took = [_ms(judge_all, consolidation, owner, batch, BATCH, TENANT) for batch in batches]
+        imported = [replace(candidate, occurred_at=LONG_AGO) for candidate in early]
         return {
             "first batch": met,
             "batch of 15": statistics.fmean(took),
@@ -124,15 +124,15 @@ def by_memories(home: Path, model: LocalEmbedder, sentences: Floats, sizes: Sequ
 def by_users(home: Path, model: LocalEmbedder, sentences: Floats, sizes: Sequence[int]) -> dict[int, Figures]:
     """Measure new users of a hundred memories each time that the table has grown to so many users."""
     probed = {f"p{size}-{n}": EACH for size in sizes for n in range(PROBES)}
-    crowd, found, before = Crowd("probed", {"warm": EACH} | probed), {}, 0
+    crowd, by_size, before = Crowd("probed", {"warm": EACH} | probed), {}, 0
     with standing(home / "users", crowd, sentences) as there, closing(_app(there)) as app:
         Probe(there, app, model, "warm", EACH).figures()
         for size in sizes:
             load(there, Crowd(f"to{size}", {f"v{n}": 1 for n in range(before, size)}))
             before = size
             each = [Probe(there, app, model, f"p{size}-{n}", EACH).figures() for n in range(PROBES)]
-            found[size] = {name: statistics.median(one[name] for one in each) for name in each[0]}
-    return found
+            by_size[size] = {name: statistics.median(figures[name] for figures in each) for name in each[0]}
+    return by_size
 
 
 def _ms(work: Callable[..., object], *values: Any) -> float:
@@ -157,24 +157,24 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="folder in which the sentences' vectors are kept for the next time")
     parser.add_argument("--svg", type=Path, help="folder in which the curves are drawn")
     parser.add_argument("--json", action="store_true", help="print figures for programs")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    model, found = LocalEmbedder(), {}
-    if asked.home:
-        asked.home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-", dir=asked.home) as folder:
-        sentences = embedded((asked.home or Path(folder)) / "sentences.npy", model)
-        for what, measure, sizes in (("memories", by_memories, asked.memories), ("users", by_users, asked.users)):
-            found[what] = measure(Path(folder), model, sentences, sorted(sizes)) if sizes else {}
-    for what, measured in found.items():
-        if asked.svg and measured:
+    model, results = LocalEmbedder(), {}
+    if options.home:
+        options.home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="imprint-bench-", dir=options.home) as folder:
+        sentences = embedded((options.home or Path(folder)) / "sentences.npy", model)
+        for what, measure, sizes in (("memories", by_memories, options.memories), ("users", by_users, options.users)):
+            results[what] = measure(Path(folder), model, sentences, sorted(sizes)) if sizes else {}
+    for what, measured in results.items():
+        if options.svg and measured:
             steps = [Step(size, figures) for size, figures in measured.items()]
             picture = drawn(f"milliseconds, by {what}{' of a user' if what == 'memories' else ''}", steps)
-            (asked.svg / f"by-{what}.svg").write_text(picture, encoding="utf-8")
-        for size, figures in () if asked.json else measured.items():
+            (options.svg / f"by-{what}.svg").write_text(picture, encoding="utf-8")
+        for size, figures in () if options.json else measured.items():
             show(f"{size:,} {what}, ms", figures)
-    if asked.json:
-        print(json.dumps(found, indent=2))
+    if options.json:
+        print(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

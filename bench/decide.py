@@ -23,7 +23,7 @@ from core.types import Event, Json
 from rules.document.schema import Rule, parse
 from rules.engine.ruleset import Ruleset
 
-ROLES = [f"role{place}" for place in range(20)]
+ROLES = [f"role{number}" for number in range(20)]
 EVENTS = 2_000
 COUNTS = (1, 3, 10, 30, 100, 300, 1_000, 3_000)
 ROUNDS = 5
@@ -52,20 +52,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="processor seconds for each figure")
     parser.add_argument("--svg", type=Path, help="where to draw the cost against the number of rules")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"event of {len(json.dumps(event(random.Random(1), 1).payload))} bytes, {EVENTS:,} different ones")
     print(f"{'rules':>6} {'kind':>10} {'events/s':>12} {'matches/event':>14} {'parse ms':>9} {'compile ms':>11}")
-    figures = [measure(kind, count, asked.seconds) for kind in KINDS for count in COUNTS]
-    if asked.svg:
-        asked.svg.parent.mkdir(parents=True, exist_ok=True)
-        asked.svg.write_text(drawn(figures), encoding="utf-8")
+    figures = [measure(kind, count, options.seconds) for kind in KINDS for count in COUNTS]
+    if options.svg:
+        options.svg.parent.mkdir(parents=True, exist_ok=True)
+        options.svg.write_text(drawn(figures), encoding="utf-8")
 
 
 def measure(kind: str, count: int, seconds: float) -> Figure:
     """The figures for `count` rules, printed as they come."""
     chance = random.Random(7)
-    documents = [document(chance, place, KINDS[kind]) for place in range(count)]
-    events = [event(chance, place) for place in range(EVENTS)]
+    documents = [document(chance, number, KINDS[kind]) for number in range(count)]
+    events = [event(chance, number) for number in range(EVENTS)]
     start = process_time()
     rules = [parse(each) for each in documents]
     parsed = process_time()
@@ -91,44 +91,44 @@ def decide_all(ruleset: Ruleset, events: Sequence[Event]) -> None:
 
 def rates(contenders: Sequence[Callable[[], Any]], events: int, seconds: float) -> list[float]:
     """Events a second for each contender, which works `events` a call: the median of rounds that take turns."""
-    found: list[list[float]] = [[] for _ in contenders]
+    speeds: list[list[float]] = [[] for _ in contenders]
     for _ in range(ROUNDS):
-        for place, work in enumerate(contenders):
+        for index, work in enumerate(contenders):
             calls, start = 0, process_time()
             while process_time() - start < seconds / ROUNDS:
                 work()
                 calls += 1
-            found[place].append(calls * events / (process_time() - start))
-    return [median(each) for each in found]
+            speeds[index].append(calls * events / (process_time() - start))
+    return [median(each) for each in speeds]
 
 
-def rule(chance: random.Random, place: int, more: Json) -> Rule:
+def rule(chance: random.Random, number: int, more: Json) -> Rule:
     """One rule of the two comparisons."""
-    return parse(document(chance, place, more))
+    return parse(document(chance, number, more))
 
 
-def document(chance: random.Random, place: int, more: Json) -> Json:
+def document(chance: random.Random, number: int, more: Json) -> Json:
     """The document of one rule of the two comparisons."""
     leaves = [
         {"field": "payload.message_count", "op": ">=", "value": chance.randint(1, 1_000)},
         {"field": "payload.role", "op": "in", "value": chance.sample(ROLES, 3)},
     ]
     actions = [{"action_type": "run_agent", "target": "memory_consolidator"}]
-    known = {"name": f"rule{place:04}", "event_type": "message.added", "conditions": {"all": leaves}}
-    return {**known, "actions": actions, **more}
+    fields = {"name": f"rule{number:04}", "event_type": "message.added", "conditions": {"all": leaves}}
+    return {**fields, "actions": actions, **more}
 
 
-def event(chance: random.Random, place: int) -> Event:
+def event(chance: random.Random, number: int) -> Event:
     """One event of about 1,000 bytes."""
     payload: Json = {
-        "session_id": f"s{place % 97}",
-        "user_id": f"u{place % 31}",
+        "session_id": f"s{number % 97}",
+        "user_id": f"u{number % 31}",
         "role": chance.choice(ROLES),
         "message_count": chance.randint(0, 1_000),
         "content": "What was said, at some length. " * 29,
     }
     now = datetime(2026, 11, 21, 10, tzinfo=UTC)
-    return Event(place, "t", f"e{place}", "bench", "message.added", None, now, payload, payload["session_id"])
+    return Event(number, "t", f"e{number}", "bench", "message.added", None, now, payload, payload["session_id"])
 
 
 WIDTH, HEIGHT, LEFT, TOP = 640, 400, 70, 30

@@ -51,7 +51,7 @@ def run(total: Sequence[int] = TOTAL, new: Sequence[int] = NEW) -> list[Figure]:
         consolidation = pipeline.from_settings(app, HashEmbedder(), settings)
         fill(app, consolidation, [candidate(n) for n in range(max(total))], [more(n) for n in range(max(new))])
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            figures = [measure(app, consolidation, admin, one, other) for one in total for other in new]
+            figures = [measure(app, consolidation, admin, size, other) for size in total for other in new]
         app.close()
         return figures
 
@@ -70,8 +70,8 @@ def fill(app: Database, consolidation: Consolidation, known: Sequence[Candidate]
     everything = [*known, *new]
     for start in range(0, len(everything), FILLED):
         part = everything[start : start + FILLED]
-        vectors = consolidation.embedder.embed([one.content for one in part])
-        adds = [Add(one, "Filled in.", vector) for one, vector in zip(part, vectors, strict=True)]
+        vectors = consolidation.embedder.embed([memory.content for memory in part])
+        adds = [Add(memory, "Filled in.", vector) for memory, vector in zip(part, vectors, strict=True)]
         with app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, SOURCE, adds, AUTHOR)
 
@@ -170,11 +170,11 @@ def main() -> None:
     parser.add_argument("--total", type=int, nargs="+", default=TOTAL)
     parser.add_argument("--new", type=int, nargs="+", default=NEW)
     parser.add_argument("--svg", type=Path, help="where to draw seconds against what is new")
-    asked = parser.parse_args()
-    figures = run(asked.total, asked.new)
-    if asked.svg:
-        asked.svg.parent.mkdir(parents=True, exist_ok=True)
-        asked.svg.write_text(drawn(figures), encoding="utf-8")
+    options = parser.parse_args()
+    figures = run(options.total, options.new)
+    if options.svg:
+        options.svg.parent.mkdir(parents=True, exist_ok=True)
+        options.svg.write_text(drawn(figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def _when(rule: Json) -> str:
         when = f"cron `{schedule['cron']}`" if "cron" in schedule else f"every {schedule['every_seconds']} s"
         return when + (", for each user" if schedule.get("for_each") == "user" else "")
     types = rule["event_type"] if isinstance(rule["event_type"], list) else [rule["event_type"]]
-    return ", ".join(f"`{one}`" for one in types)
+    return ", ".join(f"`{event_type}`" for event_type in types)
 
 
 def _if(rule: Json) -> str:
@@ -72,13 +72,13 @@ def _condition(node: Json) -> str:
             return f"`{node['field']} matches …`"
         value = f" {_short(json.dumps(node['value'], ensure_ascii=False))}" if "value" in node else ""
         return f"`{node['field']} {node['op']}{value}`"
-    words = {"all": " and ", "any": " or ", "none": " or "}
-    found = []
-    for word, joint in words.items():
-        if word in node:
-            said = joint.join(_nested(child) for child in node[word])
-            found.append(f"not ({said})" if word == "none" else said)
-    return " and ".join(found)
+    joints = {"all": " and ", "any": " or ", "none": " or "}
+    parts = []
+    for key, joint in joints.items():
+        if key in node:
+            joined = joint.join(_nested(child) for child in node[key])
+            parts.append(f"not ({joined})" if key == "none" else joined)
+    return " and ".join(parts)
 
 
 def _nested(node: Json) -> str:

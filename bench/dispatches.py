@@ -118,11 +118,11 @@ def _nothing(_job: Job) -> Outcome:
 
 
 def _floor(celery: Celery, queue: str, ended: Any, count: int) -> None:
-    wanted, end = ended.value + count, time.monotonic() + GIVE_UP_SECONDS
+    expected, end = ended.value + count, time.monotonic() + GIVE_UP_SECONDS
     with celery.producer_pool.acquire(block=True) as producer:
         for _ in range(count):
             celery.send_task(NOTHING, queue=queue, producer=producer, retry=False)
-    while ended.value < wanted:
+    while ended.value < expected:
         _require_time(end)
         time.sleep(0.005)
 

@@ -133,9 +133,9 @@ def servers() -> Iterator[tuple[dict[str, str], str]]:
             store.install_defaults(tx, TENANT)
             _, key = tenants.create_key(tx, TENANT, ("admin",))
         app.close()
-        told = {"HOME": folder, "DATABASE_URL": postgres.url, "BROKER_URL": broker.url, "EMBEDDING": "hash"}
-        told["TENANT_LIMITS"] = json.dumps({"events_waiting": 10**9})
-        environment = {**os.environ, **{f"IMPRINT_{name}": value for name, value in told.items()}}
+        variables = {"HOME": folder, "DATABASE_URL": postgres.url, "BROKER_URL": broker.url, "EMBEDDING": "hash"}
+        variables["TENANT_LIMITS"] = json.dumps({"events_waiting": 10**9})
+        environment = {**os.environ, **{f"IMPRINT_{name}": value for name, value in variables.items()}}
         urls = {}
         for variant in VARIANTS:
             port = free_port()

@@ -45,16 +45,16 @@ def of_talk(name: str) -> Iterator[Sentence]:
     talk = talk_of(name)
     core = {fact["id"] for fact in talk["facts"] if fact["core"]}
     for session in talk["sessions"]:
-        asked = ""
+        question = ""
         for turn in session["turns"]:
             if turn["role"] == "user":
-                for place, one in enumerate(turn["sentences"]):
+                for position, sentence in enumerate(turn["sentences"]):
                     features = durability.features(
-                        one["text"], name[:2], question=asked if place == 0 else "", position=place
+                        sentence["text"], name[:2], question=question if position == 0 else "", position=position
                     )
-                    keep = bool(core.intersection(one["facts"]))
-                    yield Sentence(Row(ngrams.buckets(features), keep), bool(one["facts"]))
-            asked = (short_answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
+                    keep = bool(core.intersection(sentence["facts"]))
+                    yield Sentence(Row(ngrams.buckets(features), keep), bool(sentence["facts"]))
+            question = (short_answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
 
 
 def of_others(language: str) -> Iterator[Row]:
@@ -62,26 +62,33 @@ def of_others(language: str) -> Iterator[Row]:
     lines = SENTENCES.read_text(encoding="utf-8").splitlines() if language == "en" else []
     labelled = [(line[2:], line[0] == "+") for line in lines]
     for line in locomo.LABELLED.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        keep = bool(one["slots"]) or "category" in one
-        spoken = "asked" not in one and one.get("role", "user") == "user"
-        if spoken and (keep or one.get("nothing")) and sentences.is_chinese(one["text"]) == (language == "zh"):
-            labelled.append((one["text"], keep))
+        case = json.loads(line)
+        keep = bool(case["slots"]) or "category" in case
+        spoken = "asked" not in case and case.get("role", "user") == "user"
+        if spoken and (keep or case.get("nothing")) and sentences.is_chinese(case["text"]) == (language == "zh"):
+            labelled.append((case["text"], keep))
     for text, keep in labelled:
         yield Row(ngrams.buckets(durability.features(text, language)), keep, OTHERS)
     for line in WORK.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        if one["lang"] == language:
-            yield Row(ngrams.buckets(durability.features(one["text"], language)), one["keep"])
+        case = json.loads(line)
+        if case["lang"] == language:
+            yield Row(ngrams.buckets(durability.features(case["text"], language)), case["keep"])
 
 
-def report(told: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Iterable[str]:
+def report(by_talk: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Iterable[str]:
     """A line for each conversation that was left out of the training."""
-    for name, rows in told.items():
+    for name, rows in by_talk.items():
         language = name[:2]
-        rest = [one.row for other, its in told.items() if other != name and other[:2] == language for one in its]
-        guessed = regression.logistic(regression.trained([*rest, *others[language]]).logits([one.row for one in rows]))
-        keep, fact = np.array([one.row.wanted for one in rows]), np.array([one.fact for one in rows])
+        rest = [
+            sentence.row
+            for other, its in by_talk.items()
+            if other != name and other[:2] == language
+            for sentence in its
+        ]
+        guessed = regression.logistic(
+            regression.trained([*rest, *others[language]]).logits([sentence.row for sentence in rows])
+        )
+        keep, fact = np.array([sentence.row.label for sentence in rows]), np.array([sentence.fact for sentence in rows])
         kept = guessed >= quoting.LEAST
         yield (
             f"{name}: area {regression.area(guessed, keep):.3f}, kept that state a fact {fact[kept].mean():.3f}, "
@@ -92,15 +99,15 @@ def report(told: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Ite
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    told = {name: list(of_talk(name)) for name in talks() if name not in HELD_OUT}
+    options = parser.parse_args()
+    by_talk = {name: list(of_talk(name)) for name in talks() if name not in HELD_OUT}
     others = {language: list(of_others(language)) for language in LANGUAGES}
-    if not asked.write:
-        for line in report(told, others):
+    if not options.write:
+        for line in report(by_talk, others):
             print(line, flush=True)
         return
     for language, more in others.items():
-        rows = [one.row for name, its in told.items() if name[:2] == language for one in its]
+        rows = [sentence.row for name, its in by_talk.items() if name[:2] == language for sentence in its]
         regression.trained([*rows, *more]).write(durability.file_of(language))
 
 

@@ -52,7 +52,7 @@ def measure(name: str, texts: int) -> dict[str, float]:
     many = sentences(texts)
     began = time.perf_counter()
     model.embed(many)
-    one = time.perf_counter() - began
+    alone = time.perf_counter() - began
     parts = [many[at : at + 32] for at in range(0, texts, 32)]
     began = time.perf_counter()
     with ThreadPoolExecutor(2) as pool:
@@ -63,7 +63,7 @@ def measure(name: str, texts: int) -> dict[str, float]:
         "ready_s": round(ready, 2),
         "question_ms_p50": round(spread["p50"], 1),
         "question_ms_p95": round(spread["p95"], 1),
-        "texts_per_s_1_thread": round(texts / one),
+        "texts_per_s_1_thread": round(texts / alone),
         "texts_per_s_2_threads": round(texts / two),
         "resident_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }

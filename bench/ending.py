@@ -81,7 +81,7 @@ class Pair:
     old: int
     new: int
     rule: bool
-    wanted: bool
+    label: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Conversation:
     """What the rules read of a labelled conversation. `ends`: by fact, the fact that ends it."""
 
     name: str
-    told: Sequence[Told]
+    statements: Sequence[Told]
     ends: Mapping[str, str]
     likeness: np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -98,38 +98,43 @@ class Conversation:
         return self.name[:2]
 
     def ender(self, at: int) -> bool:
-        return not self.told[at].facts.isdisjoint(self.ends.values())
+        return not self.statements[at].facts.isdisjoint(self.ends.values())
 
     def stale(self, at: int) -> bool:
-        return not self.told[at].facts.isdisjoint(self.ends)
+        return not self.statements[at].facts.isdisjoint(self.ends)
 
     def older(self, at: int) -> list[Told]:
-        return [replace(one, similarity=float(self.likeness[at, n])) for n, one in enumerate(self.told[:at])]
+        return [
+            replace(statement, similarity=float(self.likeness[at, n]))
+            for n, statement in enumerate(self.statements[:at])
+        ]
 
 
 def read(name: str) -> Conversation:
     talk = talk_of(name)
-    told = [
-        Told(replace(one, said_at=message.occurred_at), _facts(talk, session, message, one))
+    statements = [
+        Told(replace(candidate, said_at=message.occurred_at), _facts(talk, session, message, candidate))
         for session in talk["sessions"]
         for messages in [messages_of(talk, session)]
-        for one in rule_extractor.extract(messages)
+        for candidate in rule_extractor.extract(messages)
         for message in messages
-        if message.id == one.evidence[0].message_id
+        if message.id == candidate.evidence[0].message_id
     ]
-    vectors = embedder(Settings()).embed([one.content for one in told])
+    vectors = embedder(Settings()).embed([statement.content for statement in statements])
     ends = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
-    return Conversation(name, told, ends, vectors @ vectors.T)
+    return Conversation(name, statements, ends, vectors @ vectors.T)
 
 
-def _facts(talk: Json, session: Json, message: Message, one: Candidate) -> frozenset[str]:
+def _facts(talk: Json, session: Json, message: Message, candidate: Candidate) -> frozenset[str]:
     """The facts of the sentences that a statement rests on: those that it says, if it says any."""
     (turn,) = [turn for turn in session["turns"] if str(turn["n"]) == message.id]
-    quote = one.evidence[0].quote or ""
+    quote = candidate.evidence[0].quote or ""
     stated = [fact for s in turn["sentences"] if s["text"] in quote or quote in s["text"] for fact in s["facts"]]
-    text = in_third_person(one.content, talk)
-    said = {fact["id"] for fact in talk["facts"] if fact["id"] in stated and (says(text, fact) or named(text, fact))}
-    return frozenset(said or stated)
+    text = in_third_person(candidate.content, talk)
+    matching = {
+        fact["id"] for fact in talk["facts"] if fact["id"] in stated and (says(text, fact) or named(text, fact))
+    }
+    return frozenset(matching or stated)
 
 
 class Look:
@@ -141,53 +146,57 @@ class Look:
 
     def __call__(self, content: str) -> Sketch:
         if content not in self._known:
-            self._known[content] = one = Sketch(content)
-            row = [Row(ngrams.buckets(one.grams), wanted=False)]
+            self._known[content] = sketch = Sketch(content)
+            row = [Row(ngrams.buckets(sketch.grams), label=False)]
             ends, ended = (float(self._trained[kind].logits(row)[0]) for kind in KINDS)
-            one.traits = replace(one.traits, ends=ends, ended=ended)
+            sketch.traits = replace(sketch.traits, ends=ends, ended=ended)
         return self._known[content]
 
 
-def _row(content: str, *, wanted: bool) -> Row:
-    return Row(ngrams.buckets(endings.sketch(content).grams), wanted)
+def _row(content: str, *, label: bool) -> Row:
+    return Row(ngrams.buckets(endings.sketch(content).grams), label)
 
 
 def looks(conversations: Sequence[Conversation]) -> dict[str, Trained]:
     """The regressions over n-grams of one language; both outcomes count alike."""
-    found = {}
+    weights = {}
     for kind, is_so in (("ends", Conversation.ender), ("ended", Conversation.stale)):
-        rows = [_row(one.content, wanted=is_so(c, at)) for c in conversations for at, one in enumerate(c.told)]
-        share = sum(row.wanted for row in rows) / len(rows)
-        found[kind] = regression.trained(
-            [replace(row, weight=0.5 / (share if row.wanted else 1 - share)) for row in rows]
+        rows = [
+            _row(statement.content, label=is_so(c, at))
+            for c in conversations
+            for at, statement in enumerate(c.statements)
+        ]
+        share = sum(row.label for row in rows) / len(rows)
+        weights[kind] = regression.trained(
+            [replace(row, weight=0.5 / (share if row.label else 1 - share)) for row in rows]
         )
-    return found
+    return weights
 
 
 def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Features]]:
     """All pairs that judgement would compare."""
-    found = []
-    for at, new in enumerate(conversation.told):
+    pairs = []
+    for at, new in enumerate(conversation.statements):
         older = endings.ListedStatements(conversation.older(at), look)
-        places, shown = endings.pairs(new.candidate, older, look)
+        places, columns = endings.pairs(new.candidate, older, look)
         may_end = endings.may_be_ended(new.candidate, older.marks.take(places))
-        for row, (place, old) in enumerate(zip(places.tolist(), older.statements(places.tolist()), strict=True)):
+        for row, (position, old) in enumerate(zip(places.tolist(), older.statements(places.tolist()), strict=True)):
             if not may_end[row]:
                 continue
             rule = revision.revises(endings.rule_view(new.candidate), endings.rule_view(old)) is not None
-            wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
+            label = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
             kinds = endings.of_categories(new.category, old.category) | {endings.RULE: float(rule)}
-            features = {name: float(values[row]) for name, values in shown.items()}
-            found.append((Pair(place, at, rule, wanted), features | kinds))
-    return found
+            features = {name: float(values[row]) for name, values in columns.items()}
+            pairs.append((Pair(position, at, rule, label), features | kinds))
+    return pairs
 
 
 def weighed(rows: Sequence[tuple[Pair, Features]]) -> dict[str, float]:
     """Weights of the features of a pair, by name; that of the empty name counts always."""
     names = list(rows[0][1])
-    shown = np.array([[features[name] for name in names] for _, features in rows])
-    mean, spread = shown.mean(0), shown.std(0) + 1e-6
-    weights = regression.dense((shown - mean) / spread, np.array([pair.wanted for pair, _ in rows]), RIDGE)
+    inputs = np.array([[features[name] for name in names] for _, features in rows])
+    mean, spread = inputs.mean(0), inputs.std(0) + 1e-6
+    weights = regression.dense((inputs - mean) / spread, np.array([pair.label for pair, _ in rows]), RIDGE)
     raw = weights[:-1] / spread
     return {"": float(weights[-1] - raw @ mean), **{name: float(w) for name, w in zip(names, raw, strict=True)}}
 
@@ -195,11 +204,13 @@ def weighed(rows: Sequence[tuple[Pair, Features]]) -> dict[str, float]:
 def trained(conversations: Sequence[Conversation]) -> dict[str, float]:
     """Weights of pairs, with n-gram regressions that were trained without the conversation of each pair."""
     rows = []
-    for language in dict.fromkeys(one.language for one in conversations):
-        mine = [one for one in conversations if one.language == language]
+    for language in dict.fromkeys(conversation.language for conversation in conversations):
+        mine = [conversation for conversation in conversations if conversation.language == language]
         for fold in range(FOLDS):
-            look = Look(looks([one for n, one in enumerate(mine) if n % FOLDS != fold]))
-            rows += [row for n, one in enumerate(mine) if n % FOLDS == fold for row in compared(one, look)]
+            look = Look(looks([conversation for n, conversation in enumerate(mine) if n % FOLDS != fold]))
+            rows += [
+                row for n, conversation in enumerate(mine) if n % FOLDS == fold for row in compared(conversation, look)
+            ]
     return weighed(rows)
 
 
@@ -208,12 +219,12 @@ def _rated(weights: Mapping[str, float], features: Features) -> float:
 
 
 def report(conversations: Sequence[Conversation], names: Iterable[str]) -> Iterable[str]:
-    for left_out in [one for one in conversations if one.name in names]:
-        rest = [one for one in conversations if one is not left_out]
-        look = Look(looks([one for one in rest if one.language == left_out.language]))
-        weights = trained([one for one in rest if one.language == left_out.language])
+    for left_out in [conversation for conversation in conversations if conversation.name in names]:
+        rest = [conversation for conversation in conversations if conversation is not left_out]
+        look = Look(looks([conversation for conversation in rest if conversation.language == left_out.language]))
+        weights = trained([conversation for conversation in rest if conversation.language == left_out.language])
         rated = [(pair, _rated(weights, features)) for pair, features in compared(left_out, look)]
-        stale = {at for at in range(len(left_out.told)) if left_out.stale(at)}
+        stale = {at for at in range(len(left_out.statements)) if left_out.stale(at)}
         for least in sorted({0.2, 0.3, 0.4, 0.5, endings.LEAST}):
             ended = {pair.old for pair, p in rated if p >= least}
             yield (
@@ -223,9 +234,9 @@ def report(conversations: Sequence[Conversation], names: Iterable[str]) -> Itera
 
 
 def write(conversations: Sequence[Conversation]) -> None:
-    for language in dict.fromkeys(one.language for one in conversations):
-        for kind, one in looks([c for c in conversations if c.language == language]).items():
-            one.write(endings.file_of(kind, language))
+    for language in dict.fromkeys(conversation.language for conversation in conversations):
+        for kind, network in looks([c for c in conversations if c.language == language]).items():
+            network.write(endings.file_of(kind, language))
     _write(usual=usual(conversations), weights={})
     weights = {name: round(weight, 4) for name, weight in trained(conversations).items()}
     _write(usual=usual(conversations), weights=weights)
@@ -238,25 +249,27 @@ def _write(**learned: Mapping[str, float]) -> None:
 
 def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
     """The share of statements of one language in which a word stands, of those that are not rare."""
-    found: dict[str, float] = {}
-    for language in dict.fromkeys(one.language for one in conversations):
-        told = [Sketch(one.content) for c in conversations if c.language == language for one in c.told]
-        several = [endings.words_of(one.content, one.language, one.speaker) for one in told]
+    shares: dict[str, float] = {}
+    for language in dict.fromkeys(conversation.language for conversation in conversations):
+        sketches = [
+            Sketch(statement.content) for c in conversations if c.language == language for statement in c.statements
+        ]
+        several = [endings.words_of(sketch.content, sketch.language, sketch.speaker) for sketch in sketches]
         counts = Counter(word for words in several for word in words)
-        found |= {word: round(n / len(several), 4) for word, n in counts.items() if n > RARE * len(several)}
-    return found
+        shares |= {word: round(n / len(several), 4) for word, n in counts.items() if n > RARE * len(several)}
+    return shares
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--talks", nargs="+", default=talks())
-    asked = parser.parse_args()
+    options = parser.parse_args()
     conversations = [read(name) for name in talks() if name not in HELD_OUT]
-    if asked.write:
+    if options.write:
         write(conversations)
         return
-    for line in report(conversations, asked.talks):
+    for line in report(conversations, options.talks):
         print(line, flush=True)
 
 

@@ -89,8 +89,8 @@ def _no_model(call: Call) -> None:
     raise AssertionError(call)
 
 
-def _message(user: str, session: str, said: str | Json, at: datetime) -> Json:
-    turn = {"role": "user", "content": said} if isinstance(said, str) else said
+def _message(user: str, session: str, content: str | Json, at: datetime) -> Json:
+    turn = {"role": "user", "content": content} if isinstance(content, str) else content
     payload = {"session_id": session, "user_id": user, **turn}
     return {"event_type": "message.added", "source": "bench", "time": at.isoformat(), "payload": payload}
 
@@ -128,7 +128,7 @@ def faults(chain: Json, rows: Sequence[Json]) -> list[str]:
 def _holds(content: str, value: str | list[str]) -> bool:
     """Return whether a text holds a value, or one of several."""
     values = [value] if isinstance(value, str) else value
-    return any(_value(one).search(content) for one in values)
+    return any(_value(alternative).search(content) for alternative in values)
 
 
 def states(row: Json, value: str) -> bool:
@@ -164,8 +164,8 @@ def report_pairs(play: Player, pairs: Sequence[Json], *, show: bool) -> None:
         "| kind | pairs | ended rightly | ended wrongly | left | nothing learnt |\n"
         "| --- | --- | --- | --- | --- | --- |"
     )
-    for kind, found in counts.items():
-        cells = (sum(found.values()), found["right"], found["wrong"], found["left"], found["unlearnt"])
+    for kind, tally in counts.items():
+        cells = (sum(tally.values()), tally["right"], tally["wrong"], tally["left"], tally["unlearnt"])
         print(f"| {kind} | {' | '.join(map(str, cells))} |")
 
 
@@ -179,8 +179,8 @@ def report_chains(play: Player, chains: Sequence[Json], *, show: bool) -> None:
         sort = "corrections" if chain["stale"] else "controls"
         counts[sort] += 1
         counts[f"{sort} right"] += not wrong
-        counts[f"{sort} stale"] += any(one.startswith("stale") for one in wrong)
-        counts[f"{sort} lacking"] += any(one.startswith("lacking") for one in wrong)
+        counts[f"{sort} stale"] += any(mistake.startswith("stale") for mistake in wrong)
+        counts[f"{sort} lacking"] += any(mistake.startswith("lacking") for mistake in wrong)
         if show and wrong:
             print(f"{', '.join(wrong)}: {chain['messages']}")
             for row in rows:

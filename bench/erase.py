@@ -128,12 +128,12 @@ def _floor(connection: psycopg.Connection, messages: int) -> float:
 
 def _measure(app: Database, settings: Settings) -> dict[str, float]:
     with app.tenant(TENANT) as tx:
-        one = _first_memory(tx)
+        memory_id = _first_memory(tx)
     previews = {
         f"preview of {what}, p95 in ms (to reach: below 400)": 1_000 * _preview_p95(app, settings, name)
         for what, name in (("the user", "ada"), (f"one of {FEW} messages", "bob"))
     }
-    memory = timed(lambda: _erase_memory(app, one))
+    memory = timed(lambda: _erase_memory(app, memory_id))
     rows: dict[str, int] = {}
     user = timed(lambda: rows.update(_erase_user(app, settings)))
     return previews | {

@@ -37,36 +37,36 @@ def sessions(sample: Json) -> Iterator[list[Message]]:
         said_at = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
         yield [
             Message(
-                name, turn["dia_id"], place, turn["dia_id"], talk["speaker_a"],
+                name, turn["dia_id"], position, turn["dia_id"], talk["speaker_a"],
                 "user" if turn["speaker"] == talk["speaker_a"] else "assistant", turn["text"], said_at, turn["speaker"],
             )
-            for place, turn in enumerate(talk[name], 1)
+            for position, turn in enumerate(talk[name], 1)
         ]  # fmt: skip
 
 
 def annotated(sample: Json) -> set[str]:
     """The turns that the observations of one conversation cite."""
     cited = (fact[1] for session in sample["observation"].values() for facts in session.values() for fact in facts)
-    return {turn for one in cited for turn in re.findall(r"D\d+:\d+", json.dumps(one))}
+    return {turn for observation in cited for turn in re.findall(r"D\d+:\d+", json.dumps(observation))}
 
 
 def coverage(samples: list[Json]) -> tuple[int, int, int, int]:
     """Turns, yielding turns, annotated turns, annotated yielding turns."""
     turns = yielding = cited = covered = 0
     for sample in samples:
-        wanted = annotated(sample)
+        expected = annotated(sample)
         for messages in sessions(sample):
             got = {e.message_id for c in extract(messages) for e in c.evidence}
             ids = {m.id for m in messages}
             turns, yielding = turns + len(ids), yielding + len(got)
-            cited, covered = cited + len(ids & wanted), covered + len(got & wanted)
+            cited, covered = cited + len(ids & expected), covered + len(got & expected)
     return turns, yielding, cited, covered
 
 
 def pairs(candidates: list[Candidate]) -> set[tuple[str, str]]:
     """The attributes and values of `candidates`, exclusive or not."""
-    found = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
-    return found | {
+    slots = {(c.attribute, c.value) for c in candidates if c.attribute and c.value}
+    return slots | {
         ("not " * c.structured["negated"] + c.structured["attribute"], value)
         for c in candidates
         for value in c.structured.get("values", ())
@@ -79,11 +79,11 @@ def precision(rows: list[Json]) -> tuple[int, int, int, list[str]]:
     mistakes: list[str] = []
     for row in rows:
         candidates = extract(labelled_talk(row))
-        found = pairs(candidates)
-        wanted = {(a, v) for a, v in row["slots"]}
-        right, extracted, expected = right + len(found & wanted), extracted + len(found), expected + len(wanted)
-        if found != wanted:
-            mistakes.append(f"{row['text']}\n    wrong {sorted(found - wanted)} missed {sorted(wanted - found)}")
+        slots = pairs(candidates)
+        labels = {(a, v) for a, v in row["slots"]}
+        right, extracted, expected = right + len(slots & labels), extracted + len(slots), expected + len(labels)
+        if slots != labels:
+            mistakes.append(f"{row['text']}\n    wrong {sorted(slots - labels)} missed {sorted(labels - slots)}")
         if row.get("nothing") and candidates:
             mistakes.append(f"{row['text']}\n    should say nothing, said {[c.content for c in candidates]}")
         if not is_of_its_kind(row, candidates):
@@ -99,9 +99,9 @@ def is_of_its_kind(row: Json, candidates: list[Candidate]) -> bool:
 def labelled_talk(row: Json) -> list[Message]:
     """A labelled sentence as a message of its user, on Wednesday, 20 May 2026, after what it was asked."""
     said_at = datetime(2026, 5, 20, 15, tzinfo=UTC)
-    asked = [Message("s", "q", 1, "q", "Ada", "assistant", row["asked"], said_at)] if "asked" in row else []
-    said = Message("s", "m", 1 + len(asked), "e", "Ada", row.get("role", "user"), row["text"], said_at)
-    return [*asked, said]
+    questions = [Message("s", "q", 1, "q", "Ada", "assistant", row["asked"], said_at)] if "asked" in row else []
+    message = Message("s", "m", 1 + len(questions), "e", "Ada", row.get("role", "user"), row["text"], said_at)
+    return [*questions, message]
 
 
 def share(verdicts: Iterable[bool]) -> str:

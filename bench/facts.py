@@ -47,7 +47,7 @@ class Stream:
     def retired(self, newest: str) -> list[str]:
         """Return the facts before `newest` that it contradicts: of the same words but for the end."""
         frame = frame_of(newest)
-        return [one for one in self.facts if one != newest and frame_of(one) == frame]
+        return [fact for fact in self.facts if fact != newest and frame_of(fact) == frame]
 
 
 @dataclass(slots=True)
@@ -75,16 +75,16 @@ FRAME = re.compile(f"^(.+?(?:{VERBS}))")
 
 def frame_of(fact: str) -> str:
     """Return a fact without its value."""
-    found = FRAME.match(fact)
-    return found.group(1) if found else fact
+    match = FRAME.match(fact)
+    return match.group(1) if match else fact
 
 
 def streams(file: Path, only: Sequence[str]) -> Iterator[Stream]:
-    for one in json.loads(file.read_text(encoding="utf-8")):
-        name = one["source"].removeprefix("factconsolidation_")
+    for record in json.loads(file.read_text(encoding="utf-8")):
+        name = record["source"].removeprefix("factconsolidation_")
         if not only or name in only:
-            asked = list(zip(one["questions"], one["answers"], strict=True))
-            yield Stream(name, FACT.findall(one["context"]), asked)
+            questions = list(zip(record["questions"], record["answers"], strict=True))
+            yield Stream(name, FACT.findall(record["context"]), questions)
 
 
 def publish(stand: Stand, stream: Stream) -> None:
@@ -96,7 +96,7 @@ def publish(stand: Stand, stream: Stream) -> None:
 
 
 def _event(stream: Stream, number: int) -> Json:
-    said = {
+    payload = {
         "user_id": stream.name,
         "session_id": f"{stream.name}-{number // SESSION}",
         "message_id": str(number),
@@ -104,23 +104,25 @@ def _event(stream: Stream, number: int) -> Json:
         "content": stream.facts[number],
     }
     at = (BEGAN + timedelta(minutes=number)).isoformat()
-    return {"event_type": "message.added", "source": "facts", "time": at, "payload": said}
+    return {"event_type": "message.added", "source": "facts", "time": at, "payload": payload}
 
 
 def score(stand: Stand, stream: Stream) -> Score:
-    found = Score()
+    scored = Score()
     for question, answers in stream.questions:
-        asked = {"user_id": stream.name, "query": question, "limit": RESULTS}
-        texts = [text_of(one) for one in stand.call("POST", "/v1/search", asked)["results"]]
-        holding = [place for place, text in enumerate(texts) if holds(text, answers)]
-        found.first.append(holding[:1] == [0])
-        found.ten.append(bool(holding))
-        found.above.append(_retired_above(stream, texts, holding))
-        shown = stand.call("POST", "/v1/context", {"user_id": stream.name, "query": question, "max_tokens": 2000})
-        found.context.append(_in_context(stream, "\n".join(one["text"] for one in shown["sections"]), answers))
+        request = {"user_id": stream.name, "query": question, "limit": RESULTS}
+        texts = [text_of(result) for result in stand.call("POST", "/v1/search", request)["results"]]
+        holding = [position for position, text in enumerate(texts) if holds(text, answers)]
+        scored.first.append(holding[:1] == [0])
+        scored.ten.append(bool(holding))
+        scored.above.append(_retired_above(stream, texts, holding))
+        context = stand.call("POST", "/v1/context", {"user_id": stream.name, "query": question, "max_tokens": 2000})
+        scored.context.append(
+            _in_context(stream, "\n".join(section["text"] for section in context["sections"]), answers)
+        )
         if holding[:1] != [0]:
-            found.missed.append(f"{question} {answers} ← {texts[:2]} at {holding[:1]}")
-    return found
+            scored.missed.append(f"{question} {answers} ← {texts[:2]} at {holding[:1]}")
+    return scored
 
 
 def text_of(result: Json) -> str:
@@ -152,16 +154,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/factconsolidation_dev.json"))
     parser.add_argument("--only", nargs="+", default=[], help="sh_6k, mh_6k, …")
     parser.add_argument("--show", action="store_true", help="list the questions whose first result is another")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with stack() as stand:
-        for stream in streams(asked.data, asked.only):
+        for stream in streams(options.data, options.only):
             publish(stand, stream)
-            found = score(stand, stream)
-            parts = {"first": found.first, "among ten": found.ten, "retired above": found.above}
-            parts["context"] = found.context
+            scored = score(stand, stream)
+            parts = {"first": scored.first, "among ten": scored.ten, "retired above": scored.above}
+            parts["context"] = scored.context
             print(f"{stream.name}: ", *(f"{name} {fmean(values):.2f}" for name, values in parts.items()), flush=True)
-            if asked.show:
-                print(*found.missed, sep="\n  ")
+            if options.show:
+                print(*scored.missed, sep="\n  ")
 
 
 if __name__ == "__main__":

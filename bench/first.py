@@ -49,46 +49,46 @@ QUESTIONS: Final = 12
 
 def of_few(bench: Bench, users: list[str]) -> Figures:
     """Ask once about each user, whom nobody has asked about in this process."""
-    asked = [one for (one,) in bench.asked(users, 1)]
+    questions = [question for (question,) in bench.asked(users, 1)]
     (warmed,) = bench.asked(["beside0"], 1)
-    with in_process(bench, [asked, warmed]) as work:
+    with in_process(bench, [questions, warmed]) as work:
         work(warmed[0])  # A connection is open, and statements are compiled.
-        return _figures(EACH, bench.turns(asked, work))
+        return _figures(EACH, bench.turns(questions, work))
 
 
 def of_many(bench: Bench, memories: int) -> Figures:
     """Ask about the large user as the first of a process, again and again; then while rows are cached, and after."""
-    ((warmed,),), (asked,) = bench.asked(["beside0"], 1), bench.asked([LARGE], QUESTIONS)
+    ((warmed,),), (questions,) = bench.asked(["beside0"], 1), bench.asked([LARGE], QUESTIONS)
     first: dict[str, list[str]] = {}
     took = Took()
-    for one in asked:
-        with in_process(bench, [asked, [warmed]]) as work:
+    for question in questions:
+        with in_process(bench, [questions, [warmed]]) as work:
             work(warmed)
 
-            def ask(one: Asked, work: Work = work) -> None:
-                first[one.text] = work(one)
+            def ask(question: Asked, work: Work = work) -> None:
+                first[question.text] = work(question)
 
-            one_of_it = bench.turns([one], ask)
+            one_of_it = bench.turns([question], ask)
             took.own += one_of_it.own
             took.floor += one_of_it.floor
             FILLER.stop()
     figures = _figures(memories, took)
-    with in_process(bench, [asked, [warmed]]) as work:
+    with in_process(bench, [questions, [warmed]]) as work:
         began = time.perf_counter()
-        work(asked[0])
+        work(questions[0])
         beside: list[float] = []
         while not FILLER.wait(0):
-            beside.append(_ms(work, asked[1]))
+            beside.append(_ms(work, questions[1]))
         figures["until its rows are cached, while it is asked about, ms"] = 1000 * (time.perf_counter() - began)
         figures["questions in this time, p50, ms"] = statistics.median(beside or [math.nan])
-        shared = [_shared(bench, first[one.text], work(one)) for one in asked]
-        figures["the next ones, p50, ms"] = statistics.median(_ms(work, one) for one in asked)
+        shared = [_shared(bench, first[question.text], work(question)) for question in questions]
+        figures["the next ones, p50, ms"] = statistics.median(_ms(work, question) for question in questions)
         figures["messages of the first ten results in both answers"] = statistics.fmean(shared)
     return figures
 
 
-def _ms(work: Work, one: Asked) -> float:
-    return 1000 * timed(work, one)
+def _ms(work: Work, question: Asked) -> float:
+    return 1000 * timed(work, question)
 
 
 def _figures(memories: int, took: Took) -> Figures:
@@ -98,9 +98,9 @@ def _figures(memories: int, took: Took) -> Figures:
     return {f"{name}: p50, ms{aim}": own, f"{name}: exact scan, p50, ms": floor, f"{name}: to the scan": own / floor}
 
 
-def _shared(bench: Bench, one: list[str], other: list[str]) -> float:
+def _shared(bench: Bench, first: list[str], second: list[str]) -> float:
     """Share of the messages behind the results of one answer that are behind the other, too."""
-    cited = [set(bench.there.admin.execute(_CITED, (keys, keys)).fetchall()) for keys in (one, other)]
+    cited = [set(bench.there.admin.execute(_CITED, (keys, keys)).fetchall()) for keys in (first, second)]
     return len(cited[0] & cited[1]) / max(1, len(cited[0]))
 
 

@@ -35,7 +35,7 @@ def pour(stand: Stand, rate: int, poured: Poured, stop: threading.Event, most: i
     began = time.perf_counter()
     while not stop.is_set() and (most is None or poured.events < most):
         now = datetime.now(UTC).isoformat()
-        stand.call("POST", "/v1/events", [_event(poured.events + one, now) for one in range(BATCH)])
+        stand.call("POST", "/v1/events", [_event(poured.events + number, now) for number in range(BATCH)])
         poured.events += BATCH
         poured.seconds = time.perf_counter() - began
         time.sleep(max(0.0, poured.events / rate - poured.seconds))

@@ -105,7 +105,7 @@ def read_answer(line: socket.socket) -> bool:
             return False
         data += part
     head, _, rest = data.partition(b"\r\n\r\n")
-    names = dict(one.lower().split(b": ", 1) for one in head.split(b"\r\n")[1:])
+    names = dict(header.lower().split(b": ", 1) for header in head.split(b"\r\n")[1:])
     left = int(names.get(b"content-length", 0)) - len(rest)
     while left > 0:
         left -= len(line.recv(65_536)) or left
@@ -313,9 +313,9 @@ def plant(quiet: httpx.Client, noisy: httpx.Client) -> dict[str, str]:
     made = noisy.post("/v1/memories", json={"user_id": "mallory", "content": "a " * 400}).raise_for_status().json()
     name = made.get("id") or made["memory"]["id"]
     for number in range(60):
-        words = ("b a " if number % 2 else "a b ") * 245 + str(number)
+        content = ("b a " if number % 2 else "a b ") * 245 + str(number)
         version = noisy.get(f"/v1/memories/{name}").raise_for_status().json()["version"]
-        noisy.patch(f"/v1/memories/{name}", json={"content": words, "version": version}).raise_for_status()
+        noisy.patch(f"/v1/memories/{name}", json={"content": content, "version": version}).raise_for_status()
     _settle(quiet)
     _settle(noisy)
     key = noisy.headers["authorization"].removeprefix("Bearer ")
@@ -330,11 +330,11 @@ def _conversation(session: str, user: str, count: int) -> list[dict[str, object]
     contents = (
         f"I moved to {CITIES[number % len(CITIES)]}, and my locker is number {number}." for number in range(count)
     )
-    said: list[dict[str, object]] = [
+    messages: list[dict[str, object]] = [
         {"event_type": "message.added", "source": "bench", "payload": {**about, "role": "user", "content": content}}
         for content in contents
     ]
-    return [*said, ended]
+    return [*messages, ended]
 
 
 def _settle(client: httpx.Client) -> None:
@@ -378,7 +378,7 @@ def memory_mib(stand: Stand) -> int:
     """Resident memory of the API's processes."""
     pid = int((stand.home / "run" / "api.pid").read_text().split()[0])
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return sum(_resident(one) for one in (str(pid), *children)) // 1024
+    return sum(_resident(process) for process in (str(pid), *children)) // 1024
 
 
 def _resident(pid: str) -> int:
@@ -391,7 +391,7 @@ def run(names: Sequence[str], seconds: float) -> None:
     print(f"\n{'flood of another tenant':<42}{'before':>9}{'during':>9}{'ratio':>8}{'max':>9}{'API MiB':>14}  load")
     with stack() as stand, client_of(stand, "quiet") as quiet, client_of(stand, "noisy") as noisy:
         login = plant(quiet, noisy)
-        keys = [one.headers["authorization"].removeprefix("Bearer ") for one in (quiet, noisy)]
+        keys = [client.headers["authorization"].removeprefix("Bearer ") for client in (quiet, noisy)]
         searcher = Quiet(stand, keys[0])
         calm = _calm(searcher, float("inf"))
         for name in names:

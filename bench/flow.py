@@ -75,8 +75,8 @@ def _measure(settings: Settings, postgres: Postgres) -> dict[str, float]:
             floor.append(timed(partial(_floor, connection, fresh)))
             alone.append(timed(partial(_pass_on, router.db, rule, fresh)))
             whole.append(timed(partial(_route, router)))
-        found = "SELECT count(*) FROM decisions WHERE rule = %s AND verdict IN ('gathered', 'fired')"
-        assert connection.execute(found, (RULE,)).fetchone() == (len(whole) * BATCH,)
+        query = "SELECT count(*) FROM decisions WHERE rule = %s AND verdict IN ('gathered', 'fired')"
+        assert connection.execute(query, (RULE,)).fetchone() == (len(whole) * BATCH,)
     app.close()
     router.db.close()
     return _figures(*(seconds[WARM * MESSAGES :] for seconds in (floor, alone, whole)))

@@ -59,16 +59,16 @@ def _watch(home: Path, root: int, seconds: float) -> dict[str, Usage]:
     began = time.monotonic()
     time.sleep(seconds)
     passed = time.monotonic() - began
-    found = defaultdict[str, Usage](Usage)
+    usages = defaultdict[str, Usage](Usage)
     names = _names(home, root)
     for pid in sorted(_descendants(root)):
-        usage = found[_name(pid, names)]
+        usage = usages[_name(pid, names)]
         usage.count += 1
         usage.cpu += 100 * (_cpu_seconds(pid) - before.get(pid, 0.0)) / passed
         memory = _memory(pid)
         usage.pss += memory["Pss"]
         usage.own += memory["Private_Clean"] + memory["Private_Dirty"]
-    return dict(found)
+    return dict(usages)
 
 
 def _names(home: Path, root: int) -> dict[int, str]:
@@ -81,7 +81,7 @@ def _name(pid: int, names: Mapping[int, str]) -> str:
     """Return a member's name, or that of the member that started the process with what the process calls itself."""
     if pid in names:
         return names[pid]
-    owner = next((names[one] for one in _ancestors(pid) if one in names), "?")
+    owner = next((names[ancestor] for ancestor in _ancestors(pid) if ancestor in names), "?")
     title = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     if title.startswith("postgres: "):
         own = title.removeprefix("postgres: imprint: ")
@@ -92,11 +92,11 @@ def _name(pid: int, names: Mapping[int, str]) -> str:
 
 def _descendants(root: int) -> set[int]:
     parents = {pid: _parent(pid) for pid in _pids()}
-    found, new = set[int](), {root}
+    descendants, new = set[int](), {root}
     while new:
-        found |= new
-        new = {pid for pid, parent in parents.items() if parent in new} - found
-    return found
+        descendants |= new
+        new = {pid for pid, parent in parents.items() if parent in new} - descendants
+    return descendants
 
 
 def _ancestors(pid: int) -> Iterator[int]:
@@ -143,9 +143,9 @@ def show(starts: list[tuple[float, float]], usage: Mapping[str, Usage]) -> None:
     for name, (seconds, cpu) in zip(("first", "second"), starts, strict=True):
         print(f"{name} start: ready after {seconds:.1f} s, {cpu:.1f} s of processor time")
     print("\n| process | count | PSS, MB | private, MB | % of a core |\n| --- | ---: | ---: | ---: | ---: |")
-    for name, one in sorted(usage.items(), key=lambda item: -item[1].pss):
-        print(f"| {name} | {one.count} | {one.pss:.1f} | {one.own:.1f} | {one.cpu:.2f} |")
-    total = [sum(getattr(one, what) for one in usage.values()) for what in ("count", "pss", "own", "cpu")]
+    for name, used in sorted(usage.items(), key=lambda item: -item[1].pss):
+        print(f"| {name} | {used.count} | {used.pss:.1f} | {used.own:.1f} | {used.cpu:.2f} |")
+    total = [sum(getattr(used, what) for used in usage.values()) for what in ("count", "pss", "own", "cpu")]
     print(f"| all | {total[0]} | {total[1]:.0f} | {total[2]:.0f} | {total[3]:.2f} |")
 
 

@@ -53,8 +53,8 @@ class Score:
 
 
 def scenarios(name: str) -> list[Json]:
-    found: list[Json] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    loaded: list[Json] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return loaded
 
 
 def events(scenario: Json) -> list[Json]:
@@ -65,7 +65,7 @@ def events(scenario: Json) -> list[Json]:
     published = []
     for number, turn in enumerate(turns):
         user = turn["speaker"] if turn["role"] == "user" else user
-        said = {
+        payload = {
             "session_id": f"session-{scenario['id']}",
             "user_id": user_id(scenario, user),
             "role": turn["role"],
@@ -75,7 +75,7 @@ def events(scenario: Json) -> list[Json]:
             **({"group_id": f"group-{scenario['id']}"} if len(people) > 1 else {}),
         }
         at = (BEGAN + timedelta(seconds=SECONDS_A_TURN * number)).isoformat()
-        published.append({"event_type": "message.added", "source": "forget", "time": at, "payload": said})
+        published.append({"event_type": "message.added", "source": "forget", "time": at, "payload": payload})
     return published
 
 
@@ -83,15 +83,15 @@ def user_id(scenario: Json, speaker: str) -> str:
     return f"{speaker}@{scenario['id']}"
 
 
-def run(found: Sequence[Json]) -> Score:
+def run(cases: Sequence[Json]) -> Score:
     score = Score()
     with stack() as stand:
-        publish(stand, [event for one in found for event in events(one)[:-1]])
-        publish(stand, [events(one)[-1] for one in found])
+        publish(stand, [event for case in cases for event in events(case)[:-1]])
+        publish(stand, [events(case)[-1] for case in cases])
         approve(stand)
         verdicts = results(stand)
-        for one in found:
-            count(stand, one, verdicts.get(f"session-{one['id']}", "not_requested"), score)
+        for case in cases:
+            count(stand, case, verdicts.get(f"session-{case['id']}", "not_requested"), score)
     return score
 
 
@@ -108,37 +108,39 @@ def settle(stand: Stand, token: str) -> None:
 
 def approve(stand: Stand) -> None:
     """Approve what is held, and wait until it is done."""
-    for one in pages(stand, "/v1/dispatches?hold=approval"):
-        if one["target"] == "memory_forgetter":
-            stand.call("POST", f"/v1/dispatches/{one['id']}/approve", {})
+    for dispatch in pages(stand, "/v1/dispatches?hold=approval"):
+        if dispatch["target"] == "memory_forgetter":
+            stand.call("POST", f"/v1/dispatches/{dispatch['id']}/approve", {})
     token = stand.call("POST", "/v1/events", [{"event_type": "bench.approved", "source": "forget", "payload": {}}])
     settle(stand, token["settle_token"])
     while any(
-        one["target"] == "memory_forgetter"
+        dispatch["target"] == "memory_forgetter"
         for status in ("pending", "running", "retrying")
-        for one in pages(stand, f"/v1/dispatches?status={status}")
+        for dispatch in pages(stand, f"/v1/dispatches?status={status}")
     ):
         settle(stand, token["settle_token"])
 
 
 def results(stand: Stand) -> dict[str, str]:
     """What became of the request of each session, by the events and results of dispatches."""
-    asked = {e["payload"]["session_id"]: "requested" for e in pages(stand, "/v1/events?type=memory.forget_requested")}
+    requests = {
+        e["payload"]["session_id"]: "requested" for e in pages(stand, "/v1/events?type=memory.forget_requested")
+    }
     refused = [
-        one["correlation_id"]
-        for one in pages(stand, "/v1/dispatches?target=memory_forgetter")
-        if (one["result"] or {}).get("forgetting") == "refused"
+        dispatch["correlation_id"]
+        for dispatch in pages(stand, "/v1/dispatches?target=memory_forgetter")
+        if (dispatch["result"] or {}).get("forgetting") == "refused"
     ]
     sessions = {e["id"]: e["payload"]["session_id"] for e in pages(stand, "/v1/events?type=message.added")}
-    return {sessions[one]: "refused" for one in refused if one in sessions} | asked
+    return {sessions[correlation]: "refused" for correlation in refused if correlation in sessions} | requests
 
 
 def count(stand: Stand, scenario: Json, verdict: str, score: Score) -> None:
     """Add what became of one scenario."""
     texts = everything(stand, scenario)
     left = [target for target in scenario["targets"] if any(target in text for text in texts)]
-    said = [turn["text"] for turn in scenario["turns"]]
-    keeps = [keep for keep in scenario["keeps"] if any(keep in text for text in said)]
+    turns = [turn["text"] for turn in scenario["turns"]]
+    keeps = [keep for keep in scenario["keeps"] if any(keep in text for text in turns)]
     keeps += [scenario["replaces"]] if scenario["replaces"] else []
     lost = [keep for keep in keeps if not any(keep in text for text in texts)]
     score.keeps, score.lost = score.keeps + len(keeps), score.lost + len(lost)
@@ -155,7 +157,7 @@ def count(stand: Stand, scenario: Json, verdict: str, score: Score) -> None:
         score.requests, score.recognised = score.requests + 1, score.recognised + (verdict != "not_requested")
         score.obeyed, score.clean = score.obeyed + 1, score.clean + (not left)
         score.targets, score.left = score.targets + len(scenario["targets"]), score.left + len(left)
-        problems += [f"left {left} in {[t for t in texts if any(one in t for one in left)][:3]}"] if left else []
+        problems += [f"left {left} in {[t for t in texts if any(part in t for part in left)][:3]}"] if left else []
     if problems:
         score.failures.append(f"{scenario['id']} ({verdict}): {'; '.join(problems)}")
 
@@ -171,24 +173,24 @@ def everything(stand: Stand, scenario: Json) -> list[str]:
         for query in [*scenario["targets"], *scenario["keeps"], scenario["last"]["text"]]:
             body = {"user_id": user, "query": query, "limit": RESULTS, "raw": True}
             body |= {"group_id": f"group-{scenario['id']}"} if len(users) > 1 else {}
-            texts += [one["content"] for one in stand.call("POST", "/v1/search", body)["results"]]
-    texts += [json.dumps(one, ensure_ascii=False) for one in pages(stand, f"/v1/sessions/{session}/units")]
+            texts += [result["content"] for result in stand.call("POST", "/v1/search", body)["results"]]
+    texts += [json.dumps(unit, ensure_ascii=False) for unit in pages(stand, f"/v1/sessions/{session}/units")]
     return [*texts, json.dumps(stand.call("GET", f"/v1/sessions/{session}"), ensure_ascii=False)]
 
 
 def pages(stand: Stand, path: str, **params: str) -> list[Json]:
     """All items of a list."""
-    found: list[Json] = []
+    items: list[Json] = []
     after = None
     while True:
-        asked = {**params, "limit": "100", **({"after": after} if after else {})}
-        answer = stand.http.get(path, params={**dict(_query(path)), **asked})
+        query = {**params, "limit": "100", **({"after": after} if after else {})}
+        answer = stand.http.get(path, params={**dict(_query(path)), **query})
         answer.raise_for_status()
         page = answer.json()
-        found += page["items"]
+        items += page["items"]
         after = page.get("next")
         if not after:
-            return found
+            return items
 
 
 def _query(path: str) -> list[tuple[str, str]]:
@@ -214,13 +216,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="ids of scenarios")
     parser.add_argument("--show", action="store_true", help="list the scenarios that failed")
     parser.add_argument("--sentences", type=Path, help="cases of everyday sentences and requests, instead of the sets")
-    asked = parser.parse_args()
-    if asked.sentences:
-        forget_sentences.show(forget_sentences.run(asked.sentences), failures=asked.show)
+    options = parser.parse_args()
+    if options.sentences:
+        forget_sentences.show(forget_sentences.run(options.sentences), failures=options.show)
         return
-    for name in asked.set:
-        found = [one for one in scenarios(name) if not asked.only or one["id"] in asked.only]
-        show(name, run(found), failures=asked.show)
+    for name in options.set:
+        chosen = [scenario for scenario in scenarios(name) if not options.only or scenario["id"] in options.only]
+        show(name, run(chosen), failures=options.show)
 
 
 if __name__ == "__main__":

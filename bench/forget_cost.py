@@ -33,23 +33,27 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="processor seconds for each figure")
     seconds = parser.parse_args().seconds
     events = messages()
-    rules = [parse(one) for one in defaults.load()]
-    sets = [Ruleset([(one, 1) for one in rules if one.name != left_out]) for left_out in (NAME, "")]
-    without, with_it = rates([lambda one=one: decide_all(one, events) for one in sets], len(events), seconds)  # type: ignore[misc]
-    alone = Ruleset([(one, 1) for one in rules if one.name == NAME])
-    passed = [one for one in events if alone.decide(one)]
-    turns = [Turn("m", 1, "u", None, one.payload["role"], one.payload["content"]) for one in passed]
+    rules = [parse(document) for document in defaults.load()]
+    sets = [Ruleset([(rule, 1) for rule in rules if rule.name != left_out]) for left_out in (NAME, "")]
+    without, with_it = rates(
+        [lambda ruleset=ruleset: decide_all(ruleset, events) for ruleset in sets],  # type: ignore[misc]
+        len(events),
+        seconds,
+    )
+    alone = Ruleset([(rule, 1) for rule in rules if rule.name == NAME])
+    passed = [event for event in events if alone.decide(event)]
+    turns = [Turn("m", 1, "u", None, event.payload["role"], event.payload["content"]) for event in passed]
     reads = local_reader.LocalReader().asks
     sample = [turn.text for turn in random.Random(0).sample(turns, SAMPLE)]
     recognised = [recognition.recognise(message, reads) for message in sample]  # Loads the reader.
     (read,) = rates([lambda: [recognition.recognise(message, reads) for message in sample]], len(sample), seconds)
-    asked = sum(suggested.may_ask_model(one) for one in turns)
-    print(f"{len(events):,} messages of {sum(len(one.payload['content']) for one in events) // len(events)} characters")
+    candidates = sum(suggested.may_ask_model(turn) for turn in turns)
+    print(f"{len(events):,} messages of {sum(len(e.payload['content']) for e in events) // len(events)} characters")
     print(f"deciding, all default rules, µs a message      {1e6 / with_it:8.1f}")
     print(f"of that by {NAME}, µs        {1e6 / with_it - 1e6 / without:8.1f}")
     print(f"let through, a dispatch each                   {len(passed):8,} ({len(passed) / len(events):.0%})")
     print(f"reading one of these, µs                       {1e6 / read:8.1f}")
-    print(f"a model would be asked about                   {asked:8,} ({asked / len(events):.0%})")
+    print(f"a model would be asked about                   {candidates:8,} ({candidates / len(events):.0%})")
     likely = [request for request in recognised if request is not None]
     sure = sum(request.sure for request in likely)
     print(f"of {SAMPLE}: asks for certain, perhaps             {sure:8,} {len(likely) - sure:8,}")
@@ -57,7 +61,7 @@ def main() -> None:
 
 def messages() -> list[Event]:
     """Return the turns of the talks as events."""
-    found: list[Event] = []
+    events: list[Event] = []
     for name in sorted(set(talks.talks()) - talks.HELD_OUT):
         talk = talks.talk_of(name)
         for session in talk["sessions"]:
@@ -68,9 +72,9 @@ def messages() -> list[Event]:
                     "role": turn["role"],
                     "content": turn["content"],
                 }
-                seq = len(found) + 1
-                found.append(Event(seq, "t", f"e{seq}", "bench", "message.added", None, NOW, payload, session["id"]))
-    return found
+                seq = len(events) + 1
+                events.append(Event(seq, "t", f"e{seq}", "bench", "message.added", None, NOW, payload, session["id"]))
+    return events
 
 
 if __name__ == "__main__":

@@ -61,62 +61,66 @@ class Windows:
 
 
 def messages() -> list[Message]:
-    told = reader_data.authors()
+    by_author = reader_data.authors()
     written = [
-        Message(name, case["message"], case["label"] == "request") for name, cases in told.items() for case in cases
+        Message(name, case["message"], case["label"] == "request")
+        for name, cases in by_author.items()
+        for case in cases
     ]
     scenes = [Message("scenes", scene["last"]["text"], scene["is_request"]) for scene in reader_data.scenes()]
-    ordinary = reader_data.ordinary(told, random.Random(0))
+    ordinary = reader_data.ordinary(by_author, random.Random(0))
     return [*written, *scenes, *(Message(ORDINARY, text, asks=False, weight=ORDINARY_WEIGHT) for text in ordinary)]
 
 
 def cut(labelled: Sequence[Message]) -> Windows:
     """Return the windows of the messages."""
-    found = [
+    numbered = [
         (number, window)
         for number, message in enumerate(labelled)
         for window in windows(message.text, pieces(message.text))
     ]
-    counts = np.bincount([number for number, _ in found], minlength=len(labelled))
+    counts = np.bincount([number for number, _ in numbered], minlength=len(labelled))
     rows = [
         Row(
             ngrams.buckets(recognition.features(window.text)),
             labelled[number].asks,
             labelled[number].weight if labelled[number].asks else labelled[number].weight / counts[number] ** 0.5,
         )
-        for number, window in found
+        for number, window in numbered
     ]
-    return Windows(np.array([number for number, _ in found]), rows)
+    return Windows(np.array([number for number, _ in numbered]), rows)
 
 
-def trained(shown: Windows, among: NDArray[np.int64]) -> Trained:
+def trained(windows: Windows, among: NDArray[np.int64]) -> Trained:
     """Train on the windows of some messages; of each that asks, on the most likely window alone."""
-    kept = np.flatnonzero(np.isin(shown.message, among))
+    kept = np.flatnonzero(np.isin(windows.message, among))
     for _ in range(ROUNDS):
-        weights = regression.trained([shown.rows[int(at)] for at in kept])
-        kept = _most_likely(shown, among, weights)
+        weights = regression.trained([windows.rows[int(at)] for at in kept])
+        kept = _most_likely(windows, among, weights)
     return weights
 
 
-def _most_likely(shown: Windows, among: NDArray[np.int64], weights: Trained) -> NDArray[np.int64]:
-    places = np.flatnonzero(np.isin(shown.message, among))
-    by_logit = np.argsort(weights.logits([shown.rows[int(at)] for at in places]))
-    best = {int(shown.message[at]): at for at in places[by_logit].tolist()}
-    return np.array([at for at in places.tolist() if not shown.rows[at].wanted or best[int(shown.message[at])] == at])
+def _most_likely(windows: Windows, among: NDArray[np.int64], weights: Trained) -> NDArray[np.int64]:
+    places = np.flatnonzero(np.isin(windows.message, among))
+    by_logit = np.argsort(weights.logits([windows.rows[int(at)] for at in places]))
+    best = {int(windows.message[at]): at for at in places[by_logit].tolist()}
+    return np.array(
+        [at for at in places.tolist() if not windows.rows[at].label or best[int(windows.message[at])] == at]
+    )
 
 
-def judged(shown: Windows, labelled: Sequence[Message]) -> Iterator[tuple[str, Vector, Vector]]:
+def judged(windows: Windows, labelled: Sequence[Message]) -> Iterator[tuple[str, Vector, Vector]]:
     """Yield the authors of each fold with the log-odds of its messages and their labels."""
     authors = sorted({message.author for message in labelled} - {ORDINARY})
     asks = np.array([message.asks for message in labelled])
     for fold in range(FOLDS):
         left_out = set(authors[fold::FOLDS])
         inside = np.array([number for number, message in enumerate(labelled) if message.author not in left_out])
-        weights = trained(shown, inside)
+        weights = trained(windows, inside)
         outside = np.array([number for number, message in enumerate(labelled) if message.author in left_out])
-        places = np.flatnonzero(np.isin(shown.message, outside))
+        places = np.flatnonzero(np.isin(windows.message, outside))
         best = np.full(len(labelled), -np.inf)
-        np.maximum.at(best, shown.message[places], weights.logits([shown.rows[int(at)] for at in places]))
+        np.maximum.at(best, windows.message[places], weights.logits([windows.rows[int(at)] for at in places]))
         yield " ".join(sorted(left_out)), best[outside], asks[outside]
 
 
@@ -132,14 +136,14 @@ def line(name: str, logits: Vector, asks: Vector) -> str:
 
 def unseen(locomo: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield conversations that nothing was trained on, by name, as their messages."""
-    said = [
+    texts = [
         turn["text"]
         for sample in json.loads(locomo.read_text(encoding="utf-8"))
         for turns in sample["conversation"].values()
         if isinstance(turns, list)
         for turn in turns
     ]
-    yield "LoCoMo", random.Random(1).sample(said, min(SAMPLE, len(said)))
+    yield "LoCoMo", random.Random(1).sample(texts, min(SAMPLE, len(texts)))
     sessions = [session for name in sorted(talks.HELD_OUT) for session in talks.talk_of(name)["sessions"]]
     yield (
         "held-out talks",
@@ -150,14 +154,16 @@ def unseen(locomo: Path) -> Iterator[tuple[str, list[str]]]:
 def report_ordinary(locomo: Path, *, show: bool) -> None:
     """Print how many messages of ordinary conversations are taken for a request."""
     read = local_reader.reader(Settings(embedding="local"))
-    for name, said in unseen(locomo):
+    for name, texts in unseen(locomo):
         for by, asks in (("reader", read.asks if read else None), ("words alone", None)):
-            recognised = [(text, recognition.recognise(text, asks)) for text in said]
-            taken = [(text, found) for text, found in recognised if found is not None]
-            sure = sum(found.sure for _, found in taken)
-            print(f"{name}, {by}: of {len(said)} messages {sure} are carried out, {len(taken) - sure} held", flush=True)
-            for text, found in taken if show else ():
-                print(f"    {'sure' if found.sure else 'held'}: {text}")
+            recognised = [(text, recognition.recognise(text, asks)) for text in texts]
+            taken = [(text, request) for text, request in recognised if request is not None]
+            sure = sum(request.sure for _, request in taken)
+            print(
+                f"{name}, {by}: of {len(texts)} messages {sure} are carried out, {len(taken) - sure} held", flush=True
+            )
+            for text, request in taken if show else ():
+                print(f"    {'sure' if request.sure else 'held'}: {text}")
 
 
 def main() -> None:
@@ -170,11 +176,11 @@ def main() -> None:
         report_ordinary(options.ordinary, show=options.show)
         return
     labelled = messages()
-    shown = cut(labelled)
+    windows = cut(labelled)
     if options.write:
-        trained(shown, np.arange(len(labelled))).write(recognition.WORDS)
+        trained(windows, np.arange(len(labelled))).write(recognition.WORDS)
         return
-    parts = list(judged(shown, labelled))
+    parts = list(judged(windows, labelled))
     for name, logits, asks in parts:
         print(line(name, logits, asks), flush=True)
     print(line("all", np.concatenate([p[1] for p in parts]), np.concatenate([p[2] for p in parts])))

@@ -42,7 +42,7 @@ Json = dict[str, Any]
 class Score:
     """Checkpoints by kind, those that leaked, and expressions that were met."""
 
-    asked: Counter[str] = field(default_factory=Counter)
+    questions: Counter[str] = field(default_factory=Counter)
     leaked: Counter[str] = field(default_factory=Counter)
     expected: int = 0
     met: int = 0
@@ -55,8 +55,8 @@ def read(folder: Path, domain: str, kind: str) -> list[Json]:
 
 def run(folder: Path, domain: str, chosen: slice, may_ask: str, *, labels: bool) -> Score:
     checkpoints: defaultdict[str, list[Json]] = defaultdict(list)
-    for one in read(folder, domain, "checkpoints"):
-        checkpoints[one["episode_id"]].append(one)
+    for checkpoint in read(folder, domain, "checkpoints"):
+        checkpoints[checkpoint["episode_id"]].append(checkpoint)
     score = Score()
     with stack() as stand:
         let_ask(stand, may_ask)
@@ -76,8 +76,8 @@ def let_ask(stand: Stand, who: str) -> None:
 def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Score, labels: Labels | None) -> None:
     """Publish an episode up to each checkpoint, and ask there."""
     due: defaultdict[str, list[Json]] = defaultdict(list)
-    for one in checkpoints:
-        due[one["as_of_turn_id"]].append(one)
+    for checkpoint in checkpoints:
+        due[checkpoint["as_of_turn_id"]].append(checkpoint)
     waiting: list[Json] = []
     for event in events(episode, labels):
         waiting.append(event)
@@ -85,16 +85,18 @@ def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Sco
         if here:
             settle(stand, stand.call("POST", "/v1/events", waiting)["settle_token"])
             waiting = []
-            for one in here:
-                grade(one, [found["content"] for found in search(stand, episode, one, labels)], score)
+            for checkpoint in here:
+                grade(checkpoint, [result["content"] for result in search(stand, episode, checkpoint, labels)], score)
 
 
 def events(episode: Json, labels: Labels | None) -> Iterator[Json]:
-    names = {one["principal_id"]: one.get("display_name") for one in episode["entities"]["principals"]}
+    names = {
+        principal["principal_id"]: principal.get("display_name") for principal in episode["entities"]["principals"]
+    }
     given = list(labels.of_turns(episode["turns"])) if labels else []
     for number, turn in enumerate(episode["turns"]):
         speaker = turn["speaker"]
-        said = {
+        payload = {
             "session_id": episode["episode_id"],
             "group_id": f"group:{episode['episode_id']}",
             "user_id": f"{speaker['principal_id']}@{episode['episode_id']}",
@@ -103,9 +105,9 @@ def events(episode: Json, labels: Labels | None) -> Iterator[Json]:
             "content": turn["text"],
             "message_id": turn["turn_id"],
         }
-        said |= {"audience_labels": given[number]} if labels else {}
+        payload |= {"audience_labels": given[number]} if labels else {}
         at = (BEGAN + timedelta(minutes=number)).isoformat()
-        yield {"event_type": "message.added", "source": "gatemem", "time": at, "payload": said}
+        yield {"event_type": "message.added", "source": "gatemem", "time": at, "payload": payload}
 
 
 def search(stand: Stand, episode: Json, checkpoint: Json, labels: Labels | None) -> list[Json]:
@@ -117,23 +119,23 @@ def search(stand: Stand, episode: Json, checkpoint: Json, labels: Labels | None)
         "raw": True,
         "reader_labels": labels.held_by(checkpoint["asker"]["principal_id"]) if labels else None,
     }
-    found: list[Json] = stand.call("POST", "/v1/search", body)["results"]
-    return found
+    results: list[Json] = stand.call("POST", "/v1/search", body)["results"]
+    return results
 
 
 def grade(checkpoint: Json, texts: Sequence[str], score: Score) -> None:
     kind = checkpoint["query_type"]
-    score.asked[kind] += 1
+    score.questions[kind] += 1
     if any(target in text for target in checkpoint.get("leak_targets") or () for text in texts):
         score.leaked[kind] += 1
     if kind == "utility":
-        wanted = checkpoint["judge_spec"].get("include") or []
-        score.expected += len(wanted)
-        score.met += sum(any(re.search(one, text, re.IGNORECASE) for text in texts) for one in wanted)
+        expected = checkpoint["judge_spec"].get("include") or []
+        score.expected += len(expected)
+        score.met += sum(any(re.search(pattern, text, re.IGNORECASE) for text in texts) for pattern in expected)
 
 
 def figures(score: Score) -> Mapping[str, float]:
-    leaks = {name: score.leaked[kind] / max(1, score.asked[kind]) for kind, name in NAMES.items()}
+    leaks = {name: score.leaked[kind] / max(1, score.questions[kind]) for kind, name in NAMES.items()}
     return {**leaks, "utility": score.met / max(1, score.expected)}
 
 
@@ -147,12 +149,12 @@ def main() -> None:
     parser.add_argument("--parity", choices=["odd", "even"], help="of these, every other one: the first, or the second")
     parser.add_argument("--may-ask", default="members", choices=["members", "concerned"])
     parser.add_argument("--labels", action="store_true", help="audience labels from the episodes' relationships")
-    asked = parser.parse_args()
-    for domain in asked.domain:
-        chosen = slice(asked.parity == "even", asked.episodes, 2 if asked.parity else 1)
-        score = run(asked.data, domain, chosen, asked.may_ask, labels=asked.labels)
-        shown = ", ".join(f"{name} {value:.2f}" for name, value in figures(score).items())
-        print(f"{domain}: {shown} ({sum(score.asked.values())} checkpoints)")
+    options = parser.parse_args()
+    for domain in options.domain:
+        chosen = slice(options.parity == "even", options.episodes, 2 if options.parity else 1)
+        score = run(options.data, domain, chosen, options.may_ask, labels=options.labels)
+        text = ", ".join(f"{name} {value:.2f}" for name, value in figures(score).items())
+        print(f"{domain}: {text} ({sum(score.questions.values())} checkpoints)")
 
 
 if __name__ == "__main__":

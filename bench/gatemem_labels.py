@@ -50,7 +50,7 @@ class Labels:
         """Return what an asker may read beside what is open."""
         if principal not in self.circles:
             return [f"desk.{principal}"]
-        desks = [f"desk.{one}" for one in self.principals if one not in self.circles]
+        desks = [f"desk.{member}" for member in self.principals if member not in self.circles]
         return [f"circle.{self.circles[principal]}", *desks]
 
 
@@ -58,19 +58,19 @@ def of(episode: Json) -> Labels:
     """Return the labels of an episode."""
     members: defaultdict[str, set[str]] = defaultdict(set)
     programmes: set[str] = set()
-    for one in episode["entities"]["relationships"]:
-        principal = one["principal_id"]
-        if "access_scope" in one or "service_scope" in one or one["type"] in NO_ACCESS:
+    for relationship in episode["entities"]["relationships"]:
+        principal = relationship["principal_id"]
+        if "access_scope" in relationship or "service_scope" in relationship or relationship["type"] in NO_ACCESS:
             continue
-        for name in one.keys() - NOT_OBJECTS:
+        for name in relationship.keys() - NOT_OBJECTS:
             if name == OPEN:
                 programmes.add(principal)
             else:
-                members[one[name]].add(principal)
+                members[relationship[name]].add(principal)
                 if name.endswith("principal_id"):
-                    members[one[name]].add(one[name])
+                    members[relationship[name]].add(relationship[name])
     circles = _joined(members)
-    principals = [one["principal_id"] for one in episode["entities"]["principals"] if one["role"] != "agent"]
+    principals = [entity["principal_id"] for entity in episode["entities"]["principals"] if entity["role"] != "agent"]
     return Labels(circles, frozenset(programmes - circles.keys()), principals)
 
 
@@ -78,8 +78,8 @@ def _joined(members: Mapping[str, set[str]]) -> dict[str, str]:
     """Return the circle of each principal; circles that share a member are one, named after its first object."""
     circles: dict[str, str] = {}
     for name in sorted(members):
-        joined = {circles[one] for one in members[name] if one in circles}
-        for one, circle in circles.items():
-            circles[one] = name if circle in joined else circle
+        joined = {circles[member] for member in members[name] if member in circles}
+        for member, circle in circles.items():
+            circles[member] = name if circle in joined else circle
         circles |= dict.fromkeys(members[name], name)
     return circles

@@ -107,8 +107,8 @@ def _end(here: Bench, number: int) -> None:
         for _ in range(3):
             with here.router.db.queue() as tx:
                 owed = fair_share.offer(tx, raising, insertion.insert_rows(tx, _new(tx, 1)))
-            for one in owed:
-                ledger.run(here.ledger, TENANT, one.id)
+            for dispatch in owed:
+                ledger.run(here.ledger, TENANT, dispatch.id)
     here.admin.execute("ANALYZE events, dispatches")
 
 
@@ -123,8 +123,8 @@ def _bench() -> Iterator[Bench]:
             try:
                 yield Bench(admin, app, router, work)
             finally:
-                for one in (app, router.db, work.db):
-                    one.close()
+                for pool in (app, router.db, work.db):
+                    pool.close()
 
 
 def _add_other(settings: Settings) -> None:
@@ -153,8 +153,8 @@ def _measure(here: Bench) -> dict[str, float]:
         "events of a user": lambda: _list(here, lambda tx: log.find(tx, user_id="u")),
         "dispatches, newest 50": lambda: _list(here, lambda tx: dispatch_queries.find(tx, DispatchFilter())),
     }
-    found = {name: statistics.median([work() for _ in range(ROUNDS)][2:]) for name, work in kinds.items()}
-    return found | {"dispatch": statistics.median(_burst(here) + _burst(here) + _burst(here))}
+    medians = {name: statistics.median([work() for _ in range(ROUNDS)][2:]) for name, work in kinds.items()}
+    return medians | {"dispatch": statistics.median(_burst(here) + _burst(here) + _burst(here))}
 
 
 def _routed_event(here: Bench) -> int:
@@ -196,11 +196,11 @@ def _trace(here: Bench, name: str) -> float:
 def _burst(here: Bench) -> list[float]:
     """Insert some dispatches and run them; return the milliseconds of each."""
     with here.router.db.queue() as tx:
-        waiting = [one.id for one in insertion.insert(tx, _new(tx, BURST), here.ledger.policy.resend)]
+        waiting = [dispatch.id for dispatch in insertion.insert(tx, _new(tx, BURST), here.ledger.policy.resend)]
     took = []
     while waiting:
         began = time.perf_counter()
-        waiting += [one.id for one in ledger.run(here.ledger, TENANT, waiting.pop(0))]
+        waiting += [dispatch.id for dispatch in ledger.run(here.ledger, TENANT, waiting.pop(0))]
         took.append(1000 * (time.perf_counter() - began))
     return took
 

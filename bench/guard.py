@@ -54,11 +54,11 @@ def alarms(name: str, texts: Sequence[str]) -> None:
         f"({secret / len(texts):.3%})   {seconds / len(texts) * 1e6:.0f} µs/message, "
         f"{seconds / sum(map(len, texts)) * 1e9:.0f} µs/1000 characters"
     )
-    for found in (one for one in screened if one.findings):
-        print(f"    {[(finding.kind, finding.detail) for finding in found.findings]}")
-        place = found.text.find("[redacted: ")
-        if place >= 0:
-            print(f"    {found.text[max(0, place - AROUND) : place + AROUND]!r}")
+    for flagged in (result for result in screened if result.findings):
+        print(f"    {[(finding.kind, finding.detail) for finding in flagged.findings]}")
+        offset = flagged.text.find("[redacted: ")
+        if offset >= 0:
+            print(f"    {flagged.text[max(0, offset - AROUND) : offset + AROUND]!r}")
 
 
 def is_hostile(screened: Screened) -> bool:
@@ -71,11 +71,11 @@ def is_secret(screened: Screened) -> bool:
 
 def told_apart(rows: Sequence[Json], yes: str, no: str, holds: Callable[[Screened], bool]) -> str:
     """Precision and recall over the texts labelled `yes` and `no`."""
-    said = [(row["label"] == yes, holds(screen.screen(row["text"]))) for row in rows if row["label"] in {yes, no}]
-    right, flagged, wanted = (sum(map(both, said)) for both in (all, lambda pair: pair[1], lambda pair: pair[0]))
+    verdicts = [(row["label"] == yes, holds(screen.screen(row["text"]))) for row in rows if row["label"] in {yes, no}]
+    right, flagged, expected = (sum(map(both, verdicts)) for both in (all, lambda pair: pair[1], lambda pair: pair[0]))
     return (
-        f"precision {right / max(flagged, 1):.3f}   recall {right / max(wanted, 1):.3f}   "
-        f"({wanted} {yes}, {len(said) - wanted} {no})"
+        f"precision {right / max(flagged, 1):.3f}   recall {right / max(expected, 1):.3f}   "
+        f"({expected} {yes}, {len(verdicts) - expected} {no})"
     )
 
 
@@ -108,8 +108,8 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=DATA / "locomo_dev.json")
     parser.add_argument("--longmemeval", type=Path, default=DATA / "longmemeval_s_dev.json.gz")
     parser.add_argument("--mistakes", action="store_true", help="print each labelled text that is taken for another")
-    asked = parser.parse_args()
-    for name, path, read in (("LoCoMo", asked.locomo, locomo), ("LongMemEval", asked.longmemeval, longmemeval)):
+    options = parser.parse_args()
+    for name, path, read in (("LoCoMo", options.locomo, locomo), ("LongMemEval", options.longmemeval, longmemeval)):
         if path.exists():
             alarms(name, list(dict.fromkeys(read(path))))
         else:
@@ -120,7 +120,7 @@ def main() -> None:
         print(f"\n{'all rounds' if number is None else f'round {number}'}")
         print(f"    hostile or not   {told_apart(some, 'hostile', 'benign', is_hostile)}")
         print(f"    secret or not    {told_apart(some, 'secret', 'plain', is_secret)}")
-    if asked.mistakes:
+    if options.mistakes:
         for row in rows:
             if not is_right(row):
                 print(f"    {row['label']}: {row['text']!r}")

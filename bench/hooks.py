@@ -25,11 +25,11 @@ PAUSE_SECONDS = 0.3
 """Between two prompts: nobody types faster, and what follows from one is done."""
 
 
-def run(known: int) -> dict[str, float]:
+def run(count: int) -> dict[str, float]:
     """Milliseconds of the hook and of the search, in turn."""
     with stack() as stand, httpx.Client(base_url=stand.url, headers=_headers(stand), timeout=120) as client:
-        for first in range(0, known, BATCH):
-            memories = [{"user_id": "ada", "content": statement(n)} for n in range(first, min(first + BATCH, known))]
+        for first in range(0, count, BATCH):
+            memories = [{"user_id": "ada", "content": statement(n)} for n in range(first, min(first + BATCH, count))]
             client.post("/v1/memories/batch", json={"memories": memories}).raise_for_status()
         token = client.post("/v1/events", json=_prompted()).json()["settle_token"]
         client.get("/v1/settle", params={"token": token, "timeout": 60, "flush": True})
@@ -38,10 +38,10 @@ def run(known: int) -> dict[str, float]:
             question = f"What has Ada to do with {WHO[number % len(WHO)]} and {statement(number * 37)[4:40]}?"
             floor.append(_milliseconds(client, "/v1/search", {"user_id": "ada", "query": question}))
             time.sleep(PAUSE_SECONDS)
-            told = {"session_id": "bench", "hook_event_name": "UserPromptSubmit", "prompt": question}
-            hook.append(_milliseconds(client, "/v1/hooks/claude-code?user_id=ada&project=", told))
+            payload = {"session_id": "bench", "hook_event_name": "UserPromptSubmit", "prompt": question}
+            hook.append(_milliseconds(client, "/v1/hooks/claude-code?user_id=ada&project=", payload))
             time.sleep(PAUSE_SECONDS)
-        stored = float(known)
+        stored = float(count)
     return {
         "memories": stored,
         "floor: search p50, ms": statistics.median(floor[WARM:]),

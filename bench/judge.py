@@ -77,11 +77,11 @@ def verdict(pair: Pair, cosine: float, thresholds: Thresholds = USUAL, model: st
     judged = judge(pair.second, [known], thresholds)
     if model is None or judged.kind is not Kind.ADD:
         return judged.kind
-    asked = undecided(pair.second, [known], thresholds)
-    said: Verdict | None = verdict_from_opinions(
-        pair.second, [(one, WORDS[pair.expected] if model == "right" else OpinionKind.SAME) for one in asked]
+    doubts = undecided(pair.second, [known], thresholds)
+    opinion: Verdict | None = verdict_from_opinions(
+        pair.second, [(memory, WORDS[pair.expected] if model == "right" else OpinionKind.SAME) for memory in doubts]
     )
-    return (said or judged).kind
+    return (opinion or judged).kind
 
 
 def outcome(kind: Kind) -> str:
@@ -94,19 +94,19 @@ def measure(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Measured:
     both = list(zip(pairs, outcomes, strict=True))
     return Measured(
         pairs=len(both),
-        merged=sum(said != "other" for _, said in both),
-        right=sum(said != "other" and said == pair.expected for pair, said in both),
+        merged=sum(outcome != "other" for _, outcome in both),
+        right=sum(outcome != "other" and outcome == pair.expected for pair, outcome in both),
         positives=sum(pair.expected != "other" for pair in pairs),
         near_misses=sum(pair.near_miss for pair in pairs),
-        false_on_near_misses=sum(pair.near_miss and said == "same" for pair, said in both),
+        false_on_near_misses=sum(pair.near_miss and outcome == "same" for pair, outcome in both),
     )
 
 
-def show(name: str, found: Measured) -> str:
+def show(name: str, measured: Measured) -> str:
     """One line of the table."""
     return (
-        f"| {name} | {found.pairs} | {found.precision:.3f} | {found.recall:.3f} | "
-        f"{found.false_on_near_misses} of {found.near_misses} |"
+        f"| {name} | {measured.pairs} | {measured.precision:.3f} | {measured.recall:.3f} | "
+        f"{measured.false_on_near_misses} of {measured.near_misses} |"
     )
 
 
@@ -120,8 +120,8 @@ def curve(pairs: Sequence[Pair], near: Sequence[float]) -> Iterator[str]:
         moved = replace(USUAL, near=at, merge=max(at, USUAL.merge))
         judged = [outcome(verdict(p, c, moved)) for p, c in zip(pairs, near, strict=True)]
         alone = ["same" if c >= at else "other" for c in near]
-        guarded = [said if ok else "other" for said, ok in zip(alone, free, strict=True)]
-        cells = (measure(pairs, said) for said in (judged, alone, guarded))
+        guarded = [judgement if ok else "other" for judgement, ok in zip(alone, free, strict=True)]
+        cells = (measure(pairs, outcomes) for outcomes in (judged, alone, guarded))
         line = " | ".join(f"{m.precision:.3f} | {m.recall:.3f} | {m.false_on_near_misses}" for m in cells)
         yield f"| {at:.2f} | {line} |"
 
@@ -130,11 +130,11 @@ def families(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Iterator[str]:
     """What became of each family: how many of its pairs were judged as they are labelled."""
     counts: Counter[tuple[str, str]] = Counter()
     right: Counter[tuple[str, str]] = Counter()
-    for pair, said in zip(pairs, outcomes, strict=True):
+    for pair, outcome in zip(pairs, outcomes, strict=True):
         key = pair.family, pair.expected
         counts[key] += 1
         # Of a near-miss it matters that it is not merged; that one denies the other may supersede.
-        right[key] += said != "same" if pair.near_miss else said == pair.expected
+        right[key] += outcome != "same" if pair.near_miss else outcome == pair.expected
     yield "| family | expected | pairs | right |"
     yield "| --- | --- | --- | --- |"
     for (family, expected), count in counts.items():
@@ -149,22 +149,24 @@ def main() -> None:
     parser.add_argument("--half", choices=("held-out", "built-on"), help="only this half")
     parser.add_argument("--model", choices=("right", "same"), help="with a model that is right, or says `same` of all")
     parser.add_argument("--mistakes", action="store_true", help="print each pair of the half built on that went wrong")
-    asked = parser.parse_args()
-    pairs = [p for p in made(asked.locomo, asked.longmemeval) if asked.half in (None, HALVES[p.held_out])]
+    options = parser.parse_args()
+    pairs = [p for p in made(options.locomo, options.longmemeval) if options.half in (None, HALVES[p.held_out])]
     near = cosines(pairs)
-    outcomes = [outcome(verdict(p, c, model=asked.model)) for p, c in zip(pairs, near, strict=True)]
+    outcomes = [outcome(verdict(p, c, model=options.model)) for p, c in zip(pairs, near, strict=True)]
     lines = ["| pairs | number | precision | recall | false merges of near-misses |", "| --- | --- | --- | --- | --- |"]
     for name in ("all", *HALVES.values()):
         kept = [at for at, p in enumerate(pairs) if name in ("all", HALVES[p.held_out])]
         lines.append(show(name, measure([pairs[at] for at in kept], [outcomes[at] for at in kept])))
-    told = [at for at, p in enumerate(pairs) if p.family in ("told twice", "of one turn")]
-    lines.append(show("written twice by people", measure([pairs[at] for at in told], [outcomes[at] for at in told])))
+    retold = [at for at, p in enumerate(pairs) if p.family in ("told twice", "of one turn")]
+    lines.append(
+        show("written twice by people", measure([pairs[at] for at in retold], [outcomes[at] for at in retold]))
+    )
     late = [at for at, p in enumerate(pairs) if p.family.startswith("late: ")]
     lines.append(show("rules written late", measure([pairs[at] for at in late], [outcomes[at] for at in late])))
     han = [at for at, p in enumerate(pairs) if not p.first.content.isascii() and "Ada" in p.first.content]
     lines.append(show("Chinese", measure([pairs[at] for at in han], [outcomes[at] for at in han])))
     lines += ["", *families(pairs, outcomes), "", *curve(pairs, near)]
-    if asked.mistakes:
+    if options.mistakes:
         lines += mistakes(pairs, near, outcomes)
     sys.stdout.write("\n".join(lines) + "\n")
 
@@ -174,9 +176,9 @@ HALVES = {True: "held-out", False: "built-on"}
 
 def mistakes(pairs: Sequence[Pair], near: Sequence[float], outcomes: Sequence[str]) -> Iterator[str]:
     """What went wrong in the half that may be looked at."""
-    for pair, cosine, said in zip(pairs, near, outcomes, strict=True):
-        if said != pair.expected and not pair.held_out:
-            yield f"{pair.family}: {pair.expected}, judged {said} at {cosine:.3f}"
+    for pair, cosine, outcome in zip(pairs, near, outcomes, strict=True):
+        if outcome != pair.expected and not pair.held_out:
+            yield f"{pair.family}: {pair.expected}, judged {outcome} at {cosine:.3f}"
             yield f"  {pair.first.content}\n  {pair.second.content}"
 
 

@@ -90,21 +90,21 @@ def _mixed(texts: list[str]) -> list[str]:
 
 def _extracted(questions: list[Json]) -> list[str]:
     """Statements that the offline extractor reads from the sessions of LongMemEval's knowledge updates."""
-    found: list[str] = []
+    texts: list[str] = []
     for question in questions:
         if question["question_type"] != "knowledge-update":
             continue
         for session_id, turns in zip(question["haystack_session_ids"], question["haystack_sessions"], strict=True):
-            found += [c.content for c in _read(session_id, turns) if len(c.content) < 200]
-    return found
+            texts += [c.content for c in _read(session_id, turns) if len(c.content) < 200]
+    return texts
 
 
 def _read(session_id: str, turns: list[Json]) -> list[Candidate]:
-    said = [
+    messages = [
         Message(session_id, str(at), at + 1, str(at), "Ada", turn["role"], turn["content"], NOON)
         for at, turn in enumerate(turns)
     ]
-    return extract(said)
+    return extract(messages)
 
 
 Rule = Callable[[str], str | None]
@@ -112,14 +112,14 @@ Rule = Callable[[str], str | None]
 
 def _capped(bases: list[Candidate], rules: dict[str, Rule], expected: str) -> Iterator[Pair]:
     for family, rule in rules.items():
-        found = 0
+        count = 0
         for base in bases:
             changed = rule(base.content)
-            if changed and changed != base.content and found < MOST:
-                found += 1
+            if changed and changed != base.content and count < MOST:
+                count += 1
                 pair = Pair(base, replace(base, content=changed), expected, family, near_miss=expected == "other")
                 # As often said in the one order as in the other.
-                yield pair if found % 2 else replace(pair, first=pair.second, second=pair.first)
+                yield pair if count % 2 else replace(pair, first=pair.second, second=pair.first)
 
 
 def _sub(pattern: str, to: str | Callable[[re.Match[str]], str], flags: int = 0) -> Rule:
@@ -148,20 +148,20 @@ _TIME = (
 
 
 def _reported(text: str) -> str | None:
-    found = re.match(rf"({_NAME}) (.+)", text)
-    if not found:
+    match = re.match(rf"({_NAME}) (.+)", text)
+    if not match:
         return None
-    return f"{found[1]} mentioned that {'she' if found[1] in SHE else 'he'} {found[2]}"
+    return f"{match[1]} mentioned that {'she' if match[1] in SHE else 'he'} {match[2]}"
 
 
 def _fronted(text: str) -> str | None:
-    found = re.fullmatch(rf"({_NAME} [^,]+?) ({_TIME})\.", text)
-    return f"{found[2][0].upper()}{found[2][1:]}, {found[1]}." if found else None
+    match = re.fullmatch(rf"({_NAME} [^,]+?) ({_TIME})\.", text)
+    return f"{match[2][0].upper()}{match[2][1:]}, {match[1]}." if match else None
 
 
 def _stripped(text: str) -> str | None:
-    found = re.fullmatch(r"([^,]{25,}), (?:\w+ing|which|as|and|because) [^,]+\.", text)
-    return f"{found[1]}." if found else None
+    match = re.fullmatch(r"([^,]{25,}), (?:\w+ing|which|as|and|because) [^,]+\.", text)
+    return f"{match[1]}." if match else None
 
 
 PARAPHRASES: dict[str, Rule] = {
@@ -207,16 +207,16 @@ _KIND = (
 
 
 def _other_number(text: str) -> str | None:
-    if found := re.search(r"\d+", text):
-        return f"{text[: found.start()]}{int(found[0]) + 1}{text[found.end() :]}"
+    if match := re.search(r"\d+", text):
+        return f"{text[: match.start()]}{int(match[0]) + 1}{text[match.end() :]}"
     return _table(_NUMBERS)(text)
 
 
 def _other_name(text: str) -> str | None:
     """A name behind the first word becomes another one."""
-    found = re.search(rf"(?<=. )({_NAME})\b", text)
-    other = SPEAKERS[(SPEAKERS.index(found[1]) + 1) % len(SPEAKERS)] if found else ""
-    return f"{text[: found.start()]}{other}{text[found.end() :]}" if found else None
+    match = re.search(rf"(?<=. )({_NAME})\b", text)
+    other = SPEAKERS[(SPEAKERS.index(match[1]) + 1) % len(SPEAKERS)] if match else ""
+    return f"{text[: match.start()]}{other}{text[match.end() :]}" if match else None
 
 
 def _swapped(text: str) -> str | None:
@@ -292,12 +292,12 @@ def _retold(samples: list[Json]) -> Iterator[Pair]:
     """Pairs of observations that rest on the same turn, or that a person found alike; labelled by hand."""
     same = {frozenset(pair) for pair in json.loads(LABELS.read_text(encoding="utf-8"))["same"]}
     noted = observations(samples)
-    for one, other in combinations(noted, 2):
-        if one["sample"] != other["sample"] or one["speaker"] != other["speaker"]:
+    for note, other_note in combinations(noted, 2):
+        if note["sample"] != other_note["sample"] or note["speaker"] != other_note["speaker"]:
             continue
-        is_same = frozenset((one["place"], other["place"])) in same
-        if is_same or one["turns"] & other["turns"]:
-            first, second = stated(one["text"]), stated(other["text"])
+        is_same = frozenset((note["place"], other_note["place"])) in same
+        if is_same or note["turns"] & other_note["turns"]:
+            first, second = stated(note["text"]), stated(other_note["text"])
             yield Pair(first, second, "same" if is_same else "other", "told twice" if is_same else "of one turn")
 
 
@@ -332,8 +332,8 @@ def _slots() -> Iterator[Pair]:
 
 def _slot(text: str, day: int) -> Candidate | None:
     at = NOON + timedelta(days=day)
-    found = extract([Message("s", "m", 1, "e", "Ada", "user", text, at)])
-    return next((c for c in found if c.attribute), None)
+    candidates = extract([Message("s", "m", 1, "e", "Ada", "user", text, at)])
+    return next((c for c in candidates if c.attribute), None)
 
 
 _HAN = (

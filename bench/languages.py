@@ -47,14 +47,14 @@ def publish(stand: Stand, talk: Json) -> None:
 
 def _events(talk: Json, session: Json) -> Iterator[Json]:
     began = datetime.fromisoformat(session["date"])
-    place = {"session_id": f"{talk['id']}-{session['id']}", "user_id": talk["user"]}
+    scope = {"session_id": f"{talk['id']}-{session['id']}", "user_id": talk["user"]}
     for number, turn in enumerate(session["turns"]):
         speaker = {"speaker": talk["speaker"]} if turn["role"] == "user" else {}
-        said = {**place, **speaker, "role": turn["role"], "content": turn["text"], "message_id": turn["id"]}
+        payload = {**scope, **speaker, "role": turn["role"], "content": turn["text"], "message_id": turn["id"]}
         at = (began + timedelta(seconds=SECONDS_A_TURN * number)).isoformat()
-        yield {"event_type": "message.added", "source": "languages", "time": at, "payload": said}
+        yield {"event_type": "message.added", "source": "languages", "time": at, "payload": payload}
     end = (began + timedelta(seconds=SECONDS_A_TURN * len(session["turns"]))).isoformat()
-    ended = {**place, "message_count": len(session["turns"])}
+    ended = {**scope, "message_count": len(session["turns"])}
     yield {"event_type": "session.ended", "source": "languages", "time": end, "payload": ended}
 
 
@@ -62,13 +62,13 @@ def found(stand: Stand, talk: Json, question: Json) -> bool:
     """Whether a message that answers the question is among the first distinct ones that the results cite."""
     body = {"user_id": talk["user"], "query": question["question"], "limit": RESULTS}
     results = stand.call("POST", "/v1/search", body)["results"]
-    cited = dict.fromkeys(source["message_id"] for one in results for source in one["sources"])
+    cited = dict.fromkeys(source["message_id"] for result in results for source in result["sources"])
     return bool(set(list(cited)[:FIRST]) & set(question["evidence"]))
 
 
 def harmed(stand: Stand, talk: Json) -> tuple[int, list[str]]:
     """Return how many memories cite a message with literals, and those that hold a part of a number of one."""
-    strings = {one["id"]: one["strings"] for one in talk["literals"]}
+    strings = {literal["id"]: literal["strings"] for literal in talk["literals"]}
     count, wrong = 0, []
     page = stand.call("GET", f"/v1/memories?user_id={talk['user']}&limit=200")["items"]
     for memory in page:
@@ -87,15 +87,15 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=[])
     parser.add_argument("--half", choices=["first", "second"])
     parser.add_argument("--show", action="store_true", help="list the questions that were not answered")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     hits: dict[tuple[str, str], list[bool]] = defaultdict(list)
     with stack() as stand:
-        for talk in conversations(asked.languages, asked.half):
+        for talk in conversations(options.languages, options.half):
             publish(stand, talk)
             for question in talk["questions"]:
                 hit = found(stand, talk, question)
                 hits[talk["language"], question["kind"]].append(hit)
-                if asked.show and not hit:
+                if options.show and not hit:
                     print(f"  {talk['id']} {question['kind']}: {question['question']} → {question['evidence']}")
             count, wrong = harmed(stand, talk)
             print(f"{talk['id']}: {count} memories cite literals, {len(wrong)} harmed", *wrong, sep="\n    ")
@@ -103,7 +103,10 @@ def main() -> None:
         print(language, *(f"{kind} {fmean(hits[language, kind]):.2f}" for kind in KINDS))
     print(
         "all",
-        *(f"{kind} {fmean(hit for key, one in hits.items() if key[1] == kind for hit in one):.3f}" for kind in KINDS),
+        *(
+            f"{kind} {fmean(hit for key, outcomes in hits.items() if key[1] == kind for hit in outcomes):.3f}"
+            for kind in KINDS
+        ),
     )
 
 

@@ -61,7 +61,7 @@ def graph(drawing: Drawing) -> bytes:
         helper.make_tensor("step", onnx.TensorProto.FLOAT, [], [1 / 127]),
         helper.make_tensor("zero", onnx.TensorProto.UINT8, [], [128]),
     ]
-    external = [_external(*one) for one in weights.items()]
+    external = [_external(*item) for item in weights.items()]
     made = helper.make_graph(nodes, drawing.name, inputs, outputs, [*constants, *external])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     content: bytes = helper.make_model(made, opset_imports=opsets, ir_version=8).SerializeToString(deterministic=True)
@@ -72,7 +72,7 @@ def mean() -> Floats:
     """Return the mean of the vectors that the multilingual model makes of the passages."""
     files = e5.read(local_model_path(MULTILINGUAL))
     vectors = encoder.Encoder(FOLDER / MULTILINGUAL.graph, files).embed(
-        [MULTILINGUAL.passage + one for one in _passages()]
+        [MULTILINGUAL.passage + passage for passage in _passages()]
     )
     centre: Floats = vectors.mean(axis=0).astype(np.float32)
     return centre
@@ -80,18 +80,18 @@ def mean() -> Floats:
 
 def _passages() -> list[str]:
     """150 messages in English and in Chinese, 90 in each of five other languages; spread over the conversations."""
-    found: list[str] = []
+    passages: list[str] = []
     for pattern, count in SOURCES.items():
         texts = [text for path in sorted(TEXTS.glob(pattern)) for text in _texts(path)]
-        found += [texts[place * len(texts) // count] for place in range(count)]
-    return found
+        passages += [texts[index * len(texts) // count] for index in range(count)]
+    return passages
 
 
 def _texts(path: Path) -> Iterator[str]:
     """Yield what is said in a conversation, or in the first half of several."""
     talk = json.loads(path.read_text(encoding="utf-8"))
-    for one in talk[: len(talk) // 2] if isinstance(talk, list) else [talk]:
-        for session in one["sessions"]:
+    for conversation in talk[: len(talk) // 2] if isinstance(talk, list) else [talk]:
+        for session in conversation["sessions"]:
             yield from (turn.get("content") or turn["text"] for turn in session["turns"])
 
 
@@ -173,11 +173,11 @@ def main() -> None:
             path.write_bytes(drawn)
         elif path.read_bytes() != drawn:
             sys.exit(f"{path} is out of date: run `python -m bench.local_models`.")
-    place, centre = FOLDER / "e5_mean.npy", mean()
+    file, centre = FOLDER / "e5_mean.npy", mean()
     if not check:
-        np.save(place, centre)
-    elif np.abs(np.load(place) - centre).max() > SLIP:
-        sys.exit(f"{place} is out of date: run `python -m bench.local_models`.")
+        np.save(file, centre)
+    elif np.abs(np.load(file) - centre).max() > SLIP:
+        sys.exit(f"{file} is out of date: run `python -m bench.local_models`.")
 
 
 if __name__ == "__main__":

@@ -31,24 +31,24 @@ TIME = "2026-11-02T09:00:00Z"
 class Score:
     """Counts of sentences of one language, and a line for each that is wrong."""
 
-    wanted: int = 0
+    expected: int = 0
     kept: int = 0
     right: int = 0
     lines: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        precision, recall = self.right / max(1, self.kept), self.right / max(1, self.wanted)
-        return f"precision {precision:.2f} of {self.kept}, recall {recall:.2f} of {self.wanted}"
+        precision, recall = self.right / max(1, self.kept), self.right / max(1, self.expected)
+        return f"precision {precision:.2f} of {self.kept}, recall {recall:.2f} of {self.expected}"
 
 
 def quotations(running: Pipeline, case: Json) -> list[tuple[int, str]]:
     """Publish a conversation; return what active memories cite of it: the turn and the words."""
     session = f"session-{case['id']}"
     for at, turn in enumerate(case["turns"]):
-        said = {"session_id": session, "user_id": case["id"], "role": turn["role"], "message_id": f"m{at}"}
-        said |= {"content": content(turn, case["lang"])}
-        said |= {"speaker": case["speaker"]} if turn["role"] == "user" else {}
-        running.publish([{"event_type": "message.added", "source": "bench", "time": TIME, "payload": said}])
+        payload = {"session_id": session, "user_id": case["id"], "role": turn["role"], "message_id": f"m{at}"}
+        payload |= {"content": content(turn, case["lang"])}
+        payload |= {"speaker": case["speaker"]} if turn["role"] == "user" else {}
+        running.publish([{"event_type": "message.added", "source": "bench", "time": TIME, "payload": payload}])
     ended = {"session_id": session, "message_count": len(case["turns"])}
     running.publish([{"event_type": "session.ended", "source": "bench", "time": TIME, "payload": ended}])
     query = text("""
@@ -68,15 +68,15 @@ def content(turn: Json, language: str) -> str:
 def count(case: Json, cited: list[tuple[int, str]], score: Score) -> None:
     """Add what became of the sentences of a conversation."""
     for at, turn in enumerate(case["turns"]):
-        quotes = [quote for place, quote in cited if place == at]
+        quotes = [quote for number, quote in cited if number == at]
         for sentence in turn.get("sentences", ()):
-            said = sentence["text"]
-            kept = any(said in quote or quote in said for quote in quotes)
-            score.wanted += sentence["keep"]
+            text = sentence["text"]
+            kept = any(text in quote or quote in text for quote in quotes)
+            score.expected += sentence["keep"]
             score.kept += kept
             score.right += kept and sentence["keep"]
             if kept != sentence["keep"]:
-                score.lines.append(f"{case['id']} {'kept in vain' if kept else 'not kept'}: {said}")
+                score.lines.append(f"{case['id']} {'kept in vain' if kept else 'not kept'}: {text}")
 
 
 def main() -> None:

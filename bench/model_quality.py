@@ -88,7 +88,7 @@ def measure(stand: Stand, talk: Json, minutes: float) -> Measured:
     began = time.monotonic()
     memories = talks.remembered(stand, talk, within_s=60 * minutes)
     dead = stand.call("GET", "/v1/dispatches?status=dead&limit=500")["items"]
-    unread = [one for one in dead if "from" in one["params"]]
+    unread = [letter for letter in dead if "from" in letter["params"]]
     costs = stand.call("GET", "/v1/costs?by=model")["total"]
     return Measured(talks.score(talk, memories), costs, len(unread), time.monotonic() - began)
 
@@ -105,22 +105,22 @@ def main() -> None:
     parser.add_argument("--extractors", nargs="+", default=EXTRACTORS, choices=EXTRACTORS)
     parser.add_argument("--minutes", type=float, default=30, help="longest wait for a session to settle")
     parser.add_argument("--show", action="store_true", help="list what is wrong, stale and missed")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     settings = Settings()
-    if settings.llm_base_url is None and set(asked.extractors) != {"offline"}:
+    if settings.llm_base_url is None and set(options.extractors) != {"offline"}:
         parser.error("no model is configured; set IMPRINT_LLM_BASE_URL, IMPRINT_LLM_API_KEY and IMPRINT_LLM_MODEL")
     print(f"model: {settings.llm_model} at {settings.llm_base_url}, prompts: {settings.prompts}\n")
     print(ROW.format(*HEAD))
     print(ROW.format(*("---" for _ in HEAD)))
-    for name in asked.talks:
-        talk = first_sessions(talks.talk_of(name), asked.sessions)
-        for extractor in asked.extractors:
+    for name in options.talks:
+        talk = first_sessions(talks.talk_of(name), options.sessions)
+        for extractor in options.extractors:
             with stack(**extractor_settings(extractor)) as stand:
                 for rule in ASKING:
                     stand.call("DELETE", f"/v1/rules/{rule}")
-                measured = measure(stand, talk, asked.minutes)
+                measured = measure(stand, talk, options.minutes)
             print(measured.row(name, extractor), flush=True)
-            if asked.show:
+            if options.show:
                 for kind in ("stale", "wrong", "missed"):
                     print(f"  {kind}:", *getattr(measured.score, kind), sep="\n    ")
 

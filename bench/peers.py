@@ -108,7 +108,7 @@ class Entry:
     warm: Callable[[], object] = lambda: None
     seconds: Counter[str] = field(default_factory=Counter)
     took: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    found: list[tuple[frozenset[str], Sequence[str]]] = field(default_factory=list)
+    results: list[tuple[frozenset[str], Sequence[str]]] = field(default_factory=list)
     bytes_grown: int = 0
 
     def ingest(self, talk: Talk, *, live: bool) -> Json:
@@ -116,8 +116,8 @@ class Entry:
         return self.driver.ask("ingest", user=f"{talk.name}{'-live' if live else ''}", turns=given, live=live)
 
     def search(self, talk: Talk, part: slice, clients: int = 1, *, live: bool = False) -> Json:
-        asked = [question.text for question in talk.questions[part]]
-        return self.driver.ask("search", user=talk.name, questions=asked, limit=LIMIT, clients=clients, live=live)
+        questions = [question.text for question in talk.questions[part]]
+        return self.driver.ask("search", user=talk.name, questions=questions, limit=LIMIT, clients=clients, live=live)
 
     def size(self) -> int:
         """Bytes of the whole database, tables and indexes, and of what lies beside it."""
@@ -135,13 +135,13 @@ class Entry:
             search |= {f"p50{name}": figures["p50"], f"p95{name}": figures["p95"]}
         rates = {name: turns / seconds for name, seconds in self.seconds.items()}
         head = (self.who.name, self.who.title, self.text, self.driver.version)
-        return Row(*head, counted(self.found), rates, search, self.bytes_grown / turns)
+        return Row(*head, counted(self.results), rates, search, self.bytes_grown / turns)
 
 
 def run(names: Sequence[str], some: Sequence[Talk], home: Path, work: Path) -> list[Row]:
     """All that take part are there from beginning to end; one works at a time."""
     with contextlib.ExitStack() as opened:
-        entries = list(beside(opened, [one for one in PEERS if one.name in names], some, home, work))
+        entries = list(beside(opened, [peer for peer in PEERS if peer.name in names], some, home, work))
         if IMPRINT.name in names:
             entries.append(ours(opened, work))
         for talk in some:
@@ -163,9 +163,9 @@ def take_in(entry: Entry, talk: Talk) -> None:
     """One conversation, with the vectors made before; Imprint, which makes its own after the answer, with its own."""
     entry.warm()
     before = entry.size()
-    told = entry.ingest(talk, live=False)
-    entry.seconds["findable"] += told.pop("seconds")
-    entry.seconds.update(told)
+    answer = entry.ingest(talk, live=False)
+    entry.seconds["findable"] += answer.pop("seconds")
+    entry.seconds.update(answer)
     entry.bytes_grown += entry.size() - before
 
 
@@ -174,13 +174,13 @@ def contest(entries: Sequence[Entry], talk: Talk) -> None:
     whole = slice(None)
     for entry in entries:
         answers = entry.search(talk, whole)["answers"]
-        entry.found += zip((question.evidence for question in talk.questions), answers, strict=True)
+        entry.results += zip((question.evidence for question in talk.questions), answers, strict=True)
     for name, clients, live in PASSES:
         for start in range(0, len(talk.questions), SLICE):
             for entry in entries:
                 if entry.who.vectors or not live:
-                    told = entry.search(talk, slice(start, start + SLICE), clients, live=live)
-                    entry.took[name] += told["ms"]
+                    answer = entry.search(talk, slice(start, start + SLICE), clients, live=live)
+                    entry.took[name] += answer["ms"]
 
 
 def beside(
@@ -189,16 +189,16 @@ def beside(
     """The peers, each with each text on an empty database of its own, of one embedded PostgreSQL."""
     if not who:
         return
-    made, pythons = vectors(work, some), {one.name: environment(home, one.name) for one in who}
+    made, pythons = vectors(work, some), {peer.name: environment(home, peer.name) for peer in who}
     server = Postgres(work / "server")
     server.start()
     opened.callback(server.stop)
-    for one in who:
-        for way in one.texts:
-            url = database(server, f"{one.name}_{way}") if one.kept else ""
+    for peer in who:
+        for way in peer.texts:
+            url = database(server, f"{peer.name}_{way}") if peer.kept else ""
             settings = {"database": url, "vectors": made, "clients": CLIENTS}
-            folder = work / f"{one.name}-{way}"
-            yield Entry(one, way, opened.enter_context(driver(pythons[one.name], one.name, settings, folder)), url)
+            folder = work / f"{peer.name}-{way}"
+            yield Entry(peer, way, opened.enter_context(driver(pythons[peer.name], peer.name, settings, folder)), url)
 
 
 def ours(opened: contextlib.ExitStack, work: Path) -> Entry:
@@ -211,9 +211,9 @@ def ours(opened: contextlib.ExitStack, work: Path) -> Entry:
 
 def warm(stand: Stand) -> None:
     """Let the workers load their model with messages of another user: they free it when idle, a peer does not."""
-    said = {"session_id": "warm", "user_id": "warm", "role": "user"}
+    payload = {"session_id": "warm", "user_id": "warm", "role": "user"}
     events = [
-        {"event_type": "message.added", "source": "peers", "payload": {**said, "content": f"This is message {n}."}}
+        {"event_type": "message.added", "source": "peers", "payload": {**payload, "content": f"This is message {n}."}}
         for n in range(WARMING)
     ]
     stand.settle(stand.call("POST", "/v1/events", events)["settle_token"], flush=True)
@@ -258,19 +258,19 @@ def environment(home: Path, name: str) -> Path:
 
 def vectors(work: Path, some: Sequence[Talk]) -> Json:
     """All texts and questions embedded by Imprint's own embedder, for drivers to look up."""
-    said = [text for talk in some for way in TEXTS for text in texts(talk.turns, way)]
-    asked = list(dict.fromkeys(question.text for talk in some for question in talk.questions))
-    known = [*dict.fromkeys(text for text in said if text not in set(asked)), *asked]
-    say(f"embedding {len(known)} texts")
+    passages = [text for talk in some for way in TEXTS for text in texts(talk.turns, way)]
+    questions = list(dict.fromkeys(question.text for talk in some for question in talk.questions))
+    everything = [*dict.fromkeys(text for text in passages if text not in set(questions)), *questions]
+    say(f"embedding {len(everything)} texts")
     model = LocalEmbedder()
     made = {
         "texts": str(work / "texts.json"),
         "rows": str(work / "rows.npy"),
         "model": str(local_model_path(MODELS["local"])),
     }
-    told = known[: len(known) - len(asked)]
-    np.save(made["rows"], np.concatenate([model.embed(told), model.embed_queries(asked)]))
-    Path(made["texts"]).write_text(json.dumps(known), encoding="utf-8")
+    statements = everything[: len(everything) - len(questions)]
+    np.save(made["rows"], np.concatenate([model.embed(statements), model.embed_queries(questions)]))
+    Path(made["texts"]).write_text(json.dumps(everything), encoding="utf-8")
     return made
 
 
@@ -293,17 +293,17 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="where the peers' environments stay for the next run")
     parser.add_argument("--only", default="imprint,mem0,langgraph,bm25", help="who takes part")
     parser.add_argument("--json", type=Path, help="also write every figure to this file")
-    asked = parser.parse_args()
-    names, known = asked.only.split(","), {one.name for one in (IMPRINT, *PEERS)}
-    if not known.issuperset(names):
-        parser.error(f"--only: there are {', '.join(sorted(known))}")
+    options = parser.parse_args()
+    names, available = options.only.split(","), {peer.name for peer in (IMPRINT, *PEERS)}
+    if not available.issuperset(names):
+        parser.error(f"--only: there are {', '.join(sorted(available))}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started ends, and folders go
-    some = talks(asked.locomo, asked.talks, asked.questions)
+    some = talks(options.locomo, options.talks, options.questions)
     with tempfile.TemporaryDirectory(prefix="imprint-peers-") as folder:
         work = Path(folder)
-        rows = run(names, some, (asked.home or work).resolve(), work)
-    if asked.json:
-        asked.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+        rows = run(names, some, (options.home or work).resolve(), work)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     counts = (len(some), sum(len(talk.turns) for talk in some), sum(len(talk.questions) for talk in some))
     print("{} conversations, {} turns, {} questions. Rates and times: without · with the embedding.\n".format(*counts))
     print(table(rows))

@@ -50,11 +50,11 @@ def _cells(row: Row) -> list[str]:
     if "p50 embedding" in took:
         alone = f"{alone} · {took['p50 embedding']} / {took['p95 embedding']}"
         crowd = f"{crowd} · {took['p95 16 embedding']}"
-    found = [f"{row.found[name]:.3f}" for name in FOUND]
+    figures = [f"{row.found[name]:.3f}" for name in FOUND]
     return [
         f"{row.title} {row.version}".strip(),
         TEXTS[row.text],
-        *found,
+        *figures,
         _rates(row.ingest),
         alone,
         crowd,

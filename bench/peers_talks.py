@@ -42,7 +42,7 @@ def _talk(sample: Json, questions: int) -> Talk:
     talk, turns = sample["conversation"], []
     for name in sorted((key for key in talk if re.fullmatch(r"session_\d+", key)), key=lambda key: int(key[8:])):
         start = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        for place, turn in enumerate(talk[name]):
+        for position, turn in enumerate(talk[name]):
             caption = turn.get("blip_caption")
             turns.append(
                 {
@@ -51,17 +51,19 @@ def _talk(sample: Json, questions: int) -> Talk:
                     "speaker": turn["speaker"],
                     "role": "user" if turn["speaker"] == talk["speaker_a"] else "assistant",
                     "content": turn["text"] + (f" [shares a picture: {caption}]" if caption else ""),
-                    "time": (start + timedelta(seconds=SECONDS_BETWEEN_TURNS * place)).isoformat(),
+                    "time": (start + timedelta(seconds=SECONDS_BETWEEN_TURNS * position)).isoformat(),
                 }
             )
-    asked = [Question(qa["question"], evidence(qa.get("evidence", []))) for qa in sample["qa"]]
-    return Talk(sample["sample_id"], turns, [one for one in asked if one.evidence][: questions or None])
+    labelled = [Question(qa["question"], evidence(qa.get("evidence", []))) for qa in sample["qa"]]
+    return Talk(
+        sample["sample_id"], turns, [question for question in labelled if question.evidence][: questions or None]
+    )
 
 
 def evidence(cited: Sequence[str]) -> frozenset[str]:
     """The turns that a question's labels name, in whatever spelling."""
-    found = (re.findall(r"D:?(\d+):(\d+)", label) for label in cited)
-    return frozenset(f"D{int(session)}:{int(turn)}" for pairs in found for session, turn in pairs)
+    matches = (re.findall(r"D:?(\d+):(\d+)", label) for label in cited)
+    return frozenset(f"D{int(session)}:{int(turn)}" for pairs in matches for session, turn in pairs)
 
 
 def texts(turns: Sequence[Json], way: str) -> list[str]:
@@ -70,19 +72,21 @@ def texts(turns: Sequence[Json], way: str) -> list[str]:
     if way == "own":
         return own
     return [
-        "\n".join(own[at] for at in range(max(place - 1, 0), min(place + 2, len(own))) if _together(turns, at, place))
-        for place in range(len(own))
+        "\n".join(
+            own[at] for at in range(max(position - 1, 0), min(position + 2, len(own))) if _together(turns, at, position)
+        )
+        for position in range(len(own))
     ]
 
 
-def _together(turns: Sequence[Json], one: int, other: int) -> bool:
-    return bool(turns[one]["session"] == turns[other]["session"])
+def _together(turns: Sequence[Json], first: int, second: int) -> bool:
+    return bool(turns[first]["session"] == turns[second]["session"])
 
 
 def counted(answers: Sequence[tuple[frozenset[str], Sequence[str]]]) -> dict[str, float]:
     """Over pairs of evidence and ids found: `rec@k`, the mean share of the evidence among the first k distinct ids,
     and `any@10`, how often at least one is there.
     """  # fmt: skip
-    firsts = [(wanted, list(dict.fromkeys(found))) for wanted, found in answers]
-    hits = {k: [len(wanted & set(found[:k])) / len(wanted) for wanted, found in firsts] for k in KS}
+    firsts = [(expected, list(dict.fromkeys(results))) for expected, results in answers]
+    hits = {k: [len(expected & set(results[:k])) / len(expected) for expected, results in firsts] for k in KS}
     return {f"rec@{k}": fmean(hits[k]) for k in KS} | {"any@10": fmean(hit > 0 for hit in hits[10])}

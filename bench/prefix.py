@@ -38,13 +38,13 @@ class Reuse:
     total: int = 0
     again: int = 0
 
-    def add(self, shown: str) -> None:
+    def add(self, prompt: str) -> None:
         """One more context; the first of a session has none to be compared with."""
         if self.before is not None:
-            same, all_of = COUNT(_common(self.before, shown)), COUNT(shown)
+            same, all_of = COUNT(_common(self.before, prompt)), COUNT(prompt)
             self.total += all_of
             self.again += min(same, all_of)
-        self.before = shown
+        self.before = prompt
 
 
 def run(conversations: Path, turns: int, limit: int, talks: int) -> dict[str, float]:
@@ -62,19 +62,19 @@ def run(conversations: Path, turns: int, limit: int, talks: int) -> dict[str, fl
 
 
 def _tell(stand: Stand, user: str, sample: Json, turns: int, limit: int, ours: Reuse, floor: Reuse) -> None:
-    said = [message for session in sessions(sample) for message in session]
-    now = said[-2 * turns :]
+    messages = [message for session in sessions(sample) for message in session]
+    now = messages[-2 * turns :]
     token = ""
-    for start in range(0, len(said) - len(now), 500):
-        token = _publish(stand, user, "months", said[start : start + 500][: len(said) - len(now) - start])
+    for start in range(0, len(messages) - len(now), 500):
+        token = _publish(stand, user, "months", messages[start : start + 500][: len(messages) - len(now) - start])
     stand.settle(token, flush=True)
-    for turn, place in enumerate(range(0, len(now), 2), 1):
-        token = _publish(stand, user, "now", now[place : place + 1])
-        asked = {"user_id": user, "session_id": f"{user}-now", "max_tokens": limit}
-        context = stand.call("POST", "/v1/context", asked)
+    for turn, position in enumerate(range(0, len(now), 2), 1):
+        token = _publish(stand, user, "now", now[position : position + 1])
+        request = {"user_id": user, "session_id": f"{user}-now", "max_tokens": limit}
+        context = stand.call("POST", "/v1/context", request)
         ours.add("\n".join(_flat(context["messages"])))
-        floor.add(_usual(stand, user, now[: place + 1], context["total_tokens"]))
-        token = _publish(stand, user, "now", now[place + 1 : place + 2])
+        floor.add(_usual(stand, user, now[: position + 1], context["total_tokens"]))
+        token = _publish(stand, user, "now", now[position + 1 : position + 2])
         if turn % LEARNS == 0 and token:
             stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
 
@@ -85,36 +85,36 @@ def _publish(stand: Stand, user: str, session: str, messages: Sequence[Message])
         {
             "event_type": "message.added",
             "source": "bench",
-            "time": one.occurred_at.isoformat(),
+            "time": message.occurred_at.isoformat(),
             "payload": {
                 "session_id": f"{user}-{session}",
                 "user_id": user,
-                "role": one.role,
-                "speaker": one.speaker,
-                "content": one.content or "…",
+                "role": message.role,
+                "speaker": message.speaker,
+                "content": message.content or "…",
             },
         }
-        for one in messages
+        for message in messages
     ]
     return str(stand.call("POST", "/v1/events", batch)["settle_token"]) if batch else ""
 
 
-def _usual(stand: Stand, user: str, said: Sequence[Message], tokens: int) -> str:
+def _usual(stand: Stand, user: str, messages: Sequence[Message], tokens: int) -> str:
     """What is found for the last words, and the newest messages, as many as there is room for."""
-    found = stand.call("POST", "/v1/search", {"user_id": user, "query": said[-1].content, "include": ["memories"]})
-    above = "\n".join(one["content"] for one in found["results"])
-    room, shown = tokens - COUNT(above), []
-    for message in reversed(said):
+    answer = stand.call("POST", "/v1/search", {"user_id": user, "query": messages[-1].content, "include": ["memories"]})
+    above = "\n".join(result["content"] for result in answer["results"])
+    room, lines = tokens - COUNT(above), []
+    for message in reversed(messages):
         room -= COUNT(message.content)
         if room < 0:
             break
-        shown.append(f"{message.role}: {message.content}")
-    return "\n".join([above, *reversed(shown)])
+        lines.append(f"{message.role}: {message.content}")
+    return "\n".join([above, *reversed(lines)])
 
 
-def _common(one: str, other: str) -> str:
+def _common(first: str, second: str) -> str:
     """The beginning that two texts share."""
-    return one[: next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))]
+    return first[: next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))]
 
 
 def _flat(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -128,8 +128,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=50)
     parser.add_argument("--limit", type=int, default=8_000)
     parser.add_argument("--talks", type=int, default=3)
-    asked = parser.parse_args()
-    show(__doc__, run(asked.locomo, asked.turns, asked.limit, asked.talks))
+    options = parser.parse_args()
+    show(__doc__, run(options.locomo, options.turns, options.limit, options.talks))
 
 
 if __name__ == "__main__":

@@ -149,7 +149,9 @@ def instrumented() -> Iterator[None]:
         wrap = functools.partial(_wrap, last)
         wrap(psycopg.Connection, "wait", _waiting)
         wrap(psycopg.Cursor, "execute", _naming(lambda given: given[1]))
-        wrap(multiquery, "run_statements", _naming(lambda given: "; ".join(str(one) for one, _ in given[1])))
+        wrap(
+            multiquery, "run_statements", _naming(lambda given: "; ".join(str(statement) for statement, _ in given[1]))
+        )
         wrap(parsing, "parse", lambda work: _within(work, "parse"))
         wrap(fastapi.routing, "solve_dependencies", _parsing)
         wrap(direct, "parsed", lambda work: _within(work, "parse"))
@@ -251,21 +253,21 @@ class Process:
             owed += routing.fire_due(self.router)
         waiting = list(owed)
         while waiting:
-            one = waiting.pop(0)
-            waiting += self._run(one)
+            dispatch = waiting.pop(0)
+            waiting += self._run(dispatch)
         return routed
 
-    def _run(self, one: DispatchRef) -> list[DispatchRef]:
-        with self.ledger.db.tenant(one.tenant_id) as tx:
-            target = tx.execute(_TARGET, {"id": one.id}).scalar_one()
+    def _run(self, dispatch: DispatchRef) -> list[DispatchRef]:
+        with self.ledger.db.tenant(dispatch.tenant_id) as tx:
+            target = tx.execute(_TARGET, {"id": dispatch.id}).scalar_one()
         stage = "dispatch and extract" if target == EXTRACTOR else "other dispatches"
         with part(stage=stage):
-            return dispatches.run(self.ledger, one.tenant_id, one.id)
+            return dispatches.run(self.ledger, dispatch.tenant_id, dispatch.id)
 
 
-def run(rounds: int, known: int) -> list[Recorder]:
+def run(rounds: int, memories: int) -> list[Recorder]:
     """Return one recorder for each message, after one round that warms all caches."""
-    with process(known) as here, instrumented():
+    with process(memories) as here, instrumented():
         while here.carry_out():
             pass  # A batch takes the oldest events, and filling the memory published some.
         return [_round(here) for _ in range(rounds + 1)][1:]
@@ -279,9 +281,9 @@ def _round(here: Process) -> Recorder:
         payload = {"session_id": thing, "user_id": "ada", "role": "user", "content": f"I live in Port{thing}."}
         here.request("accept", "/v1/events", _events(payload))
         here.carry_out()
-        asked = {"user_id": "ada", "query": f"Port{thing}", "include": ["memories"], "limit": 3}
-        answer = here.request("search", "/v1/search", asked)
-        assert any(thing in one["content"] for one in answer["results"]), answer
+        request = {"user_id": "ada", "query": f"Port{thing}", "include": ["memories"], "limit": 3}
+        answer = here.request("search", "/v1/search", request)
+        assert any(thing in result["content"] for result in answer["results"]), answer
     finally:
         NOW.reset(token)
     here.carry_out()
@@ -289,7 +291,7 @@ def _round(here: Process) -> Recorder:
 
 
 @contextmanager
-def process(known: int) -> Iterator[Process]:
+def process(memories: int) -> Iterator[Process]:
     """All of it on servers of its own, for a user with so many memories."""
     with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder, ExitStack() as last:
         postgres, broker = Postgres(Path(folder)), Broker(Path(folder), durable=False)
@@ -306,7 +308,7 @@ def process(known: int) -> Iterator[Process]:
             store.install_defaults(tx, write.TENANT)
             _, key = tenants.create_key(tx, write.TENANT, ("admin",))
         admin = last.enter_context(psycopg.connect(postgres.admin_url, autocommit=True))
-        write.fill(write.Bench(pool, pipeline.from_settings(pool, embedder, settings), admin), known)
+        write.fill(write.Bench(pool, pipeline.from_settings(pool, embedder, settings), admin), memories)
         pool.close()
         app, port = TimedApp(application.create(settings, broker.url, embedder)), free_port()
         server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
@@ -339,32 +341,34 @@ def waits(rounds: int) -> dict[str, float]:
 def _events(message: dict[str, str]) -> list[dict[str, object]]:
     """Return a message and the end of its session, at which it is extracted."""
     ended = {name: message[name] for name in ("session_id", "user_id")}
-    said = {"message.added": message, "session.ended": ended}
-    return [{"event_type": name, "source": "bench", "payload": payload} for name, payload in said.items()]
+    payloads = {"message.added": message, "session.ended": ended}
+    return [{"event_type": name, "source": "bench", "payload": payload} for name, payload in payloads.items()]
 
 
 def show(recorders: Sequence[Recorder]) -> None:
     """Print the medians of stages and parts with their shares of the sum, then the longest statements."""
-    stages = list(dict.fromkeys(stage for one in recorders for stage, _ in one.spent if stage != "between"))
-    _show_table("One event, from request to memory", recorders, [one for one in stages if one != "search"])
+    stages = list(dict.fromkeys(stage for recorder in recorders for stage, _ in recorder.spent if stage != "between"))
+    _show_table("One event, from request to memory", recorders, [part for part in stages if part != "search"])
     _show_table("One search", recorders, ["search"])
     took: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for one in recorders:
-        for which, ms in one.statements.items():
+    for recorder in recorders:
+        for which, ms in recorder.statements.items():
             took[which] += ms / len(recorders)
     print("\nStatements, mean milliseconds of waiting a round")
-    for (stage, name), ms in sorted(took.items(), key=lambda one: -one[1])[:SHOWN]:
+    for (stage, name), ms in sorted(took.items(), key=lambda entry: -entry[1])[:SHOWN]:
         print(f"  {ms:8.2f}  {stage:34} {name}")
 
 
 def _show_table(title: str, recorders: Sequence[Recorder], stages: Sequence[str]) -> None:
-    parts = list(dict.fromkeys(name for one in recorders for stage, name in one.spent if stage in stages))
-    medians = {s: [statistics.median(one.spent[s, name] for one in recorders) for name in parts] for s in stages}
-    trips = {s: statistics.median(one.trips[s] for one in recorders) for s in stages}
+    parts = list(dict.fromkeys(name for recorder in recorders for stage, name in recorder.spent if stage in stages))
+    medians = {
+        s: [statistics.median(recorder.spent[s, name] for recorder in recorders) for name in parts] for s in stages
+    }
+    trips = {s: statistics.median(recorder.trips[s] for recorder in recorders) for s in stages}
     sums = [sum(row) for row in zip(*medians.values(), strict=True)]
     whole = sum(sums)
     print(f"\n{title}: {whole:.1f} ms")
-    print(f"  {'milliseconds':34}" + "".join(f"{one:>11}" for one in [*parts, "all", "share", "trips"]))
+    print(f"  {'milliseconds':34}" + "".join(f"{head:>11}" for head in [*parts, "all", "share", "trips"]))
     for name, row, count in [*((s, medians[s], trips[s]) for s in stages), ("all", sums, sum(trips.values()))]:
         print(
             f"  {name:34}"
@@ -393,12 +397,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20, help="messages, and searches")
     parser.add_argument("--known", type=int, default=500, help="memories of the user")
     parser.add_argument("--no-stack", action="store_true", help="leave out the queues of a running stack")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     logs.configure("warning", "text", "bench")
-    show(run(asked.rounds, asked.known))
-    if not asked.no_stack:
+    show(run(options.rounds, options.known))
+    if not options.no_stack:
         print("\nQueues of an idle stack, median milliseconds")
-        for name, ms in waits(asked.rounds).items():
+        for name, ms in waits(options.rounds).items():
             print(f"  {name:42}{ms:9.1f}")
 
 

@@ -206,21 +206,21 @@ class Training:
             losses: dict[str, list[float]] = {name: [] for name in TASKS}
             for batch, below, present in self._batches:
                 losses[batch[0].task].append(self._step(batch, below, present))
-            shown = ", ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items() if values)
-            yield f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: loss {shown}"
+            parts = ", ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items() if values)
+            yield f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: loss {parts}"
 
     def _step(self, batch: Sequence[Row], below: Any, present: Any) -> float:
         torch = self._torch
         states = self.network.above(below, present)
         labels = torch.tensor([row.labels for row in batch])
-        known = ~labels.isnan()
+        labelled = ~labels.isnan()
         guessed = self.network.log_odds(TASKS[batch[0].task], states, present)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(guessed[known], labels[known])
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(guessed[labelled], labels[labelled])
         placed = [at for at, row in enumerate(batch) if row.places is not None]
         if placed:
             logits = self.network.places(states[placed]).masked_fill(~present[placed][..., None], -1e4)
-            wanted = torch.tensor([list(batch[at].places or ()) for at in placed])
-            loss = loss + torch.nn.functional.cross_entropy(logits, wanted)
+            targets = torch.tensor([list(batch[at].places or ()) for at in placed])
+            loss = loss + torch.nn.functional.cross_entropy(logits, targets)
         self._optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.upper.parameters(), 1.0)
@@ -288,7 +288,11 @@ def judged(weights: Path, left_out: Sequence[str]) -> Iterator[str]:
         (_matters, reader_data.cases_in(reader_data.MATTERS)),
     ]
     for author in left_out:
-        yield from (f"{author}: {describe(trained, told[author])}" for describe, told in readings if author in told)
+        yield from (
+            f"{author}: {describe(trained, by_author[author])}"
+            for describe, by_author in readings
+            if author in by_author
+        )
 
 
 def _requests(trained: Reader, cases: Sequence[Json]) -> str:
@@ -317,8 +321,8 @@ def _slips(trained: Reader, pairs: Sequence[Json]) -> str:
     certain = trained.log_odds("slips", texts) >= 0
     corrects = np.array([pair["kind"] == "correction" for pair in pairs])
     right = sum(
-        pair["statement"].replace(*trained.values(shown)[:2], 1) == pair["corrected"]
-        for pair, shown, is_one, is_certain in zip(pairs, texts, corrects, certain, strict=True)
+        pair["statement"].replace(*trained.values(text)[:2], 1) == pair["corrected"]
+        for pair, text, is_one, is_certain in zip(pairs, texts, corrects, certain, strict=True)
         if is_one and is_certain
     )
     return (
@@ -341,14 +345,16 @@ def _matters(trained: Reader, cases: Sequence[Json]) -> str:
 
 def _levels(trained: Reader, head: str, examples: Sequence[Example]) -> str:
     """Describe precision and recall of a head by log-odds."""
-    known = [example for example in examples if head in example.labels]
-    holds = np.array([example.labels[head] for example in known])
-    log_odds = trained.log_odds(head, [example.texts for example in known])
-    shown = []
+    labelled = [example for example in examples if head in example.labels]
+    holds = np.array([example.labels[head] for example in labelled])
+    log_odds = trained.log_odds(head, [example.texts for example in labelled])
+    cells = []
     for least in LEASTS:
-        said = log_odds >= least
-        shown.append(f"{(said & holds).sum() / max(1, said.sum()):.2f} / {(said & holds).sum() / holds.sum():.2f}")
-    return f"{head}: precision / recall from log-odds of {', '.join(map(str, LEASTS))}: {', '.join(shown)}"
+        guessed = log_odds >= least
+        cells.append(
+            f"{(guessed & holds).sum() / max(1, guessed.sum()):.2f} / {(guessed & holds).sum() / holds.sum():.2f}"
+        )
+    return f"{head}: precision / recall from log-odds of {', '.join(map(str, LEASTS))}: {', '.join(cells)}"
 
 
 def main() -> None:

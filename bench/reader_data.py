@@ -118,20 +118,20 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
 
     `talk`: files of LoCoMo's shape and of LongMemEval's (`.gz`), in which nobody asks to forget anything.
     """
-    told = {name: cases for name, cases in authors().items() if name not in left_out}
+    by_author = {name: cases for name, cases in authors().items() if name not in left_out}
     slips = {name: pairs for name, pairs in corrections().items() if name not in left_out}
     replies = [reply for turns in conversations() for reply in turns[1::2] if reply]
     kinds = [replies, *(list(_said(file)) for file in talk)]
     others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
     return [
-        *_asking(told),
-        *(_asks_nothing(text) for text in [*ordinary(told, draw), *others]),
-        *_meaning(told, draw),
+        *_asking(by_author),
+        *(_asks_nothing(text) for text in [*ordinary(by_author, draw), *others]),
+        *_meaning(by_author, draw),
         *_slips(slips, draw),
-        *_correcting_nothing(told, draw),
-        *(one for name, cases in cases_in(CHANGES).items() if name not in left_out for one in changing(cases)),
+        *_correcting_nothing(by_author, draw),
+        *(example for name, cases in cases_in(CHANGES).items() if name not in left_out for example in changing(cases)),
         *_changing_talks(draw),
-        *(one for name, cases in cases_in(MATTERS).items() if name not in left_out for one in mattering(cases)),
+        *(example for name, cases in cases_in(MATTERS).items() if name not in left_out for example in mattering(cases)),
         *_mattering_talks(),
     ]
 
@@ -151,8 +151,8 @@ def _said(file: Path) -> Iterator[str]:
             yield from (turn["text"][:LONGEST] for turns in sessions for turn in turns)
 
 
-def _asking(told: Mapping[str, Sequence[Json]]) -> Iterator[Example]:
-    for cases in told.values():
+def _asking(by_author: Mapping[str, Sequence[Json]]) -> Iterator[Example]:
+    for cases in by_author.values():
         for case in cases:
             yield Example("asks", (case["message"],), {"asks": case["label"] == "request"})
     for scene in scenes():
@@ -165,27 +165,31 @@ def scenes() -> list[Json]:
     return [scene for file in files for scene in json.loads(file.read_text(encoding="utf-8"))]
 
 
-def ordinary(told: Mapping[str, Sequence[Json]], draw: random.Random) -> list[str]:
+def ordinary(by_author: Mapping[str, Sequence[Json]], draw: random.Random) -> list[str]:
     """Return what asks for nothing: all that people said in conversations, sentences, and a statement of each case."""
-    said = [turn for turns in conversations() for turn in turns[::2]]
-    said += [turn for file in sorted(PEOPLE.glob("*.jsonl")) for case in _lines(file) for turn in case["turns"]]
+    texts = [turn for turns in conversations() for turn in turns[::2]]
+    texts += [turn for file in sorted(PEOPLE.glob("*.jsonl")) for case in _lines(file) for turn in case["turns"]]
     sentences = [line["text"] for line in _lines(SENTENCES)]
-    statements = [draw.choice(case["memories"]) for cases in told.values() for case in cases if case.get("memories")]
-    return [*said, *sentences, *statements]
+    statements = [
+        draw.choice(case["memories"]) for cases in by_author.values() for case in cases if case.get("memories")
+    ]
+    return [*texts, *sentences, *statements]
 
 
-def _correcting_nothing(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
+def _correcting_nothing(by_author: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
     """Yield what follows what in ordinary conversations, and statements of the same person."""
     for turns in conversations():
         for at in range(0, len(turns) - 2, 2):
             yield Example("slips", (turns[at], turns[at + 1], turns[at + 2]), {"slips": False})
-    for case in [case for cases in told.values() for case in cases if len(case.get("memories", ())) > 1]:
+    for case in [case for cases in by_author.values() for case in cases if len(case.get("memories", ())) > 1]:
         at = draw.randrange(len(case["memories"]) - 1)
         yield Example("slips", (case["memories"][at], "", case["memories"][at + 1]), {"slips": False})
 
 
-def _meaning(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
-    requests = [case for cases in told.values() for case in cases if case["label"] == "request" and "memories" in case]
+def _meaning(by_author: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:
+    requests = [
+        case for cases in by_author.values() for case in cases if case["label"] == "request" and "memories" in case
+    ]
     pools = {
         language: [text for case in requests if case["lang"] == language for text in case["memories"]]
         for language in sorted({case["lang"] for case in requests})
@@ -194,7 +198,7 @@ def _meaning(told: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterato
         for at in case["targets"]:
             yield Example("meant", (case["message"], case["memories"][at]), {"meant": True})
         others = [statement for at, statement in enumerate(case["memories"]) if at not in case["targets"]]
-        strangers = [one for one in draw.sample(pools[case["lang"]], STRANGERS) if one not in case["memories"]]
+        strangers = [memory for memory in draw.sample(pools[case["lang"]], STRANGERS) if memory not in case["memories"]]
         for statement in [*draw.sample(others, min(OTHERS, len(others))), *strangers]:
             yield Example("meant", (case["message"], statement), {"meant": False})
 
@@ -216,9 +220,9 @@ def _changing_talks(draw: random.Random) -> Iterator[Example]:
         ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
         before: list[tuple[str, frozenset[str], frozenset[str]]] = []
         for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
-            said = frozenset(fact for sentence in turn["sentences"] for fact in sentence["facts"])
+            stated = frozenset(fact for sentence in turn["sentences"] for fact in sentence["facts"])
             words = frozenset(terms(turn["content"]))
-            over = [text for text, facts, _ in before if any(ended_by.get(fact) in said for fact in facts)]
+            over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
             rest = [(len(words & own), draw.random(), text) for text, _, own in before if text not in over]
             alike = [text for _, _, text in sorted(rest, reverse=True)[:ALIKE]]
             others = draw.sample([text for *_, text in rest], min(1, len(rest)))
@@ -284,7 +288,9 @@ def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator
         if alike != pair["statement"]:
             yield Example("slips", (pair["statement"], pair["reply"], alike), {"slips": False})
         if number % BESIDE == 0:
-            other = draw.choice([shown for shown in pairs if shown["lang"] == pair["lang"] and shown is not pair])
+            other = draw.choice(
+                [candidate for candidate in pairs if candidate["lang"] == pair["lang"] and candidate is not pair]
+            )
             yield Example("slips", (other["statement"], pair["reply"], pair["correction"]), {"slips": False})
 
 

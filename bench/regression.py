@@ -23,7 +23,7 @@ class Row:
     """A labelled sentence: the buckets of its features, whether it is wanted, and how much it counts."""
 
     buckets: Sequence[int]
-    wanted: bool
+    label: bool
     weight: float = 1.0
 
 
@@ -49,8 +49,8 @@ class Trained:
     bias: float
 
     def logits(self, rows: Sequence[Row]) -> Vector:
-        found: Vector = matrix(rows).times(self.weights) + self.bias
-        return found
+        logits: Vector = matrix(rows).times(self.weights) + self.bias
+        return logits
 
     def write(self, file: Path) -> None:
         scale = float(np.abs(self.weights).max()) / LARGEST_BYTE
@@ -60,45 +60,45 @@ class Trained:
 
 
 def matrix(rows: Sequence[Row]) -> Matrix:
-    lengths = np.array([len(one.buckets) for one in rows])
-    column = np.concatenate([np.asarray(one.buckets, dtype=np.int64) for one in rows])
+    lengths = np.array([len(row.buckets) for row in rows])
+    column = np.concatenate([np.asarray(row.buckets, dtype=np.int64) for row in rows])
     return Matrix(np.repeat(np.arange(len(rows)), lengths), column, np.repeat(lengths**-0.5, lengths), len(rows))
 
 
 def trained(rows: Sequence[Row]) -> Trained:
     """Weights and bias of least logistic loss with a ridge, by Adam (Kingma & Ba 2015) on all rows at once."""
-    shown, wanted = matrix(rows), np.array([row.wanted for row in rows], dtype=float)
+    inputs, labels = matrix(rows), np.array([row.label for row in rows], dtype=float)
     counts = np.array([row.weight for row in rows])
     weights = np.zeros(ngrams.BUCKETS + 1)
     mean, spread = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
-        residuals = counts * (logistic(shown.times(weights[:-1]) + weights[-1]) - wanted)
-        slope = np.append(shown.transposed_times(residuals), residuals.sum())
+        residuals = counts * (logistic(inputs.times(weights[:-1]) + weights[-1]) - labels)
+        slope = np.append(inputs.transposed_times(residuals), residuals.sum())
         slope[:-1] += RIDGE * weights[:-1]
         mean, spread = 0.9 * mean + 0.1 * slope, 0.999 * spread + 0.001 * slope**2
         weights -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.999**step)) + 1e-8)
     return Trained(weights[:-1], float(weights[-1]))
 
 
-def dense(shown: Vector, wanted: Truth, ridge: float) -> Vector:
+def dense(inputs: Vector, labels: Truth, ridge: float) -> Vector:
     """The same for a few dense features, by Newton's method; the last weight is the bias."""
-    shown = np.column_stack([shown, np.ones(len(shown))])
-    penalty = np.diag([*[ridge] * (shown.shape[1] - 1), 0.0])
-    weights = np.zeros(shown.shape[1])
+    inputs = np.column_stack([inputs, np.ones(len(inputs))])
+    penalty = np.diag([*[ridge] * (inputs.shape[1] - 1), 0.0])
+    weights = np.zeros(inputs.shape[1])
     for _ in range(25):
-        guessed = logistic(shown @ weights)
-        slope = shown.T @ (guessed - wanted) + penalty @ weights
-        weights -= np.linalg.solve((shown.T * (guessed * (1 - guessed))) @ shown + penalty, slope)
+        guessed = logistic(inputs @ weights)
+        slope = inputs.T @ (guessed - labels) + penalty @ weights
+        weights -= np.linalg.solve((inputs.T * (guessed * (1 - guessed))) @ inputs + penalty, slope)
     return weights
 
 
 def logistic(values: Vector) -> Vector:
-    found: Vector = 1 / (1 + np.exp(-np.clip(values, -60, 60)))
-    return found
+    likelihoods: Vector = 1 / (1 + np.exp(-np.clip(values, -60, 60)))
+    return likelihoods
 
 
-def area(scores: Vector, wanted: Truth) -> float:
+def area(scores: Vector, labels: Truth) -> float:
     """The area under the ROC curve: how often a row that is wanted ranks above one that is not."""
     ranks = np.argsort(np.argsort(scores)) + 1
-    n = int(wanted.sum())
-    return float((ranks[wanted].sum() - n * (n + 1) / 2) / (n * (len(wanted) - n)))
+    n = int(labels.sum())
+    return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * (len(labels) - n)))

@@ -147,9 +147,12 @@ def _spoken(count: int) -> Iterator[Json]:
     at = (datetime.now(UTC) - timedelta(days=40)).isoformat()
     for number in range(count // LENGTH):
         owned = {"session_id": f"old{number}", "user_id": f"u{number % 100}"}
-        for place in range(LENGTH):
-            said = owned | {"role": "user", "content": f"About number {number} and {place}, what people say of it."}
-            yield {"event_type": "message.added", "source": "bench", "time": at, "payload": said}
+        for position in range(LENGTH):
+            payload = owned | {
+                "role": "user",
+                "content": f"About number {number} and {position}, what people say of it.",
+            }
+            yield {"event_type": "message.added", "source": "bench", "time": at, "payload": payload}
         yield {"event_type": "session.ended", "source": "bench", "time": at, "payload": owned}
 
 
@@ -162,11 +165,11 @@ def _idle(app: Database) -> float:
 
 def _sweep(app: Database) -> Counter[str]:
     counts = Counter[str]()
-    place: dict[str, Any] | None = sweep.BEGINNING
-    while place is not None:
+    position: dict[str, Any] | None = sweep.BEGINNING
+    while position is not None:
         with app.tenant(TENANT) as tx:
-            done = sweep.step(tx, TENANT, place)
-        counts, place = counts + done.counts, done.after
+            done = sweep.step(tx, TENANT, position)
+        counts, position = counts + done.counts, done.after
     return counts
 
 

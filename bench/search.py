@@ -73,11 +73,11 @@ class Took:
 
     def figures(self, name: str, *, aimed: bool = False) -> Figures:
         floor, own = percentiles(self.floor), percentiles(self.own)
-        wanted = {cut: f" ({ratio})" if aimed else "" for cut, ratio in RATIOS.items()}
-        shown = {f"{name}: {cut}, ms": own[cut] for cut in RATIOS}
-        shown |= {f"{name}: {cut} of the floor, ms": floor[cut] for cut in RATIOS}
-        shown |= {f"{name}: {cut} to that of the floor{wanted[cut]}": own[cut] / floor[cut] for cut in RATIOS}
-        return shown | {f"{name}: p95 to the floor's p50": own["p95"] / floor["p50"]}
+        targets = {cut: f" ({ratio})" if aimed else "" for cut, ratio in RATIOS.items()}
+        figures = {f"{name}: {cut}, ms": own[cut] for cut in RATIOS}
+        figures |= {f"{name}: {cut} of the floor, ms": floor[cut] for cut in RATIOS}
+        figures |= {f"{name}: {cut} to that of the floor{targets[cut]}": own[cut] / floor[cut] for cut in RATIOS}
+        return figures | {f"{name}: p95 to the floor's p50": own["p95"] / floor["p50"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +93,22 @@ class Bench:
         """So many questions about what each user remembers; others, beside them."""
         texts = [(u, question(u, at * self.crowd.users[u] // each + beside)) for u in users for at in range(each)]
         vectors = self.model.embed_queries([text for _, text in texts])
-        asked = [Asked(u, text, v, vector_literal(v)) for (u, text), v in zip(texts, vectors, strict=True)]
-        return [asked[at : at + each] for at in range(0, len(asked), each)]
+        questions = [Asked(u, text, v, vector_literal(v)) for (u, text), v in zip(texts, vectors, strict=True)]
+        return [questions[at : at + each] for at in range(0, len(questions), each)]
 
-    def floor(self, asked: Asked, *, memories: bool = False) -> list[str]:
-        values = {"tenant": TENANT, "user": asked.user, "vector": asked.literal, "limit": LIMIT}
-        found = self.there.admin.execute(_NEAREST if memories else _FLOOR, values, prepare=True)
-        return [ref for (ref,) in found]
+    def floor(self, question: Asked, *, memories: bool = False) -> list[str]:
+        values = {"tenant": TENANT, "user": question.user, "vector": question.literal, "limit": LIMIT}
+        rows = self.there.admin.execute(_NEAREST if memories else _FLOOR, values, prepare=True)
+        return [ref for (ref,) in rows]
 
     def turns(self, questions: Sequence[Asked], work: Work) -> Took:
         """Floor and work for each question, each as often first as second."""
         took = Took()
-        for at, asked in enumerate(questions):
+        for at, question in enumerate(questions):
             pair: list[tuple[list[float], Work]] = [(took.floor, self.floor), (took.own, work)]
-            for kept, one in pair if at % 2 else pair[::-1]:
+            for kept, call in pair if at % 2 else pair[::-1]:
                 began = time.perf_counter()
-                one(asked)
+                call(question)
                 kept.append(1000 * (time.perf_counter() - began))
         return took
 
@@ -117,9 +117,9 @@ class Bench:
         took = Took()
         for about in questions:
             self.turns(about[:1], work)
-            one = self.turns(about[1:], work)
-            took.floor += one.floor
-            took.own += one.own
+            part = self.turns(about[1:], work)
+            took.floor += part.floor
+            took.own += part.own
         return took
 
 
@@ -137,11 +137,11 @@ def in_process(
     vectors = Prepared(bench.model.name, bench.model.dimension, {a.text: a.vector for some in questions for a in some})
     with closing(db.connect(db.app_url(bench.there.settings), 2)) as app:
 
-        def ask(asked: Asked) -> list[str]:
-            question = Question(asked.text, asked.user, limit=LIMIT, method=method, filters=filters)
+        def ask(request: Asked) -> list[str]:
+            question = Question(request.text, request.user, limit=LIMIT, method=method, filters=filters)
             answer = query.search(app, TENANT, question, vectors)
             assert len(answer.results) == LIMIT
-            return [found.ranked.hit.key for found in answer.results]
+            return [result.ranked.hit.key for result in answer.results]
 
         yield ask
 
@@ -152,7 +152,7 @@ def of_many(bench: Bench, *, http: bool) -> Figures:
     few = max(1, min(WARM, len(users) // 3, bench.questions))
     cold, warm = bench.asked(users[few:][:COLD], 1), bench.asked(users[:few], bench.questions // few + 1)
     fresh = bench.asked(users[:few], bench.questions // few + 1, beside=1)
-    alone = [one for some in cold for one in some]
+    alone = [question for some in cold for question in some]
     figures = {"memories in the table": float(bench.crowd.memories), "memories of a user": float(EACH)}
     with in_process(bench, [*warm, *cold]) as work:
         figures |= bench.in_a_row(warm, work).figures("warm", aimed=True)
@@ -160,8 +160,8 @@ def of_many(bench: Bench, *, http: bool) -> Figures:
         figures |= bench.turns(alone, work).figures("cold")
     if http:
         with served(bench.there) as stand, closing(Client(stand)) as client:
-            for asked in [*alone, *(one for some in warm for one in some)]:
-                client.embed(asked.text)
+            for question in [*alone, *(question for some in warm for question in some)]:
+                client.embed(question.text)
             figures |= bench.in_a_row(warm, client.find).figures("warm, over HTTP", aimed=True)
             figures |= bench.turns(alone, client.find).figures("cold, over HTTP")
             whole = bench.in_a_row(fresh, client.find)
@@ -176,9 +176,9 @@ def of_many(bench: Bench, *, http: bool) -> Figures:
 def embedding(bench: Bench, questions: Sequence[Sequence[Asked]]) -> list[float]:
     """Milliseconds of the local model for each question."""
     took = []
-    for asked in [one for some in questions for one in some][: bench.questions]:
+    for question in [question for some in questions for question in some][: bench.questions]:
         began = time.perf_counter()
-        bench.model.embed_queries([asked.text])
+        bench.model.embed_queries([question.text])
         took.append(1000 * (time.perf_counter() - began))
     return took
 
@@ -193,12 +193,12 @@ def of_one(bench: Bench) -> Figures:
         figures["first question, ms"] = 1000 * (time.perf_counter() - began)
         figures |= bench.turns(about[1:], work).figures("next ones")
     with in_process(bench, [about], Filters(include=frozenset({"memories"})), "vector") as work:
-        exact = {asked.text: bench.floor(asked, memories=True) for asked in about}
-        hits = [len(set(exact[asked.text]) & set(work(asked))) / LIMIT for asked in about]
+        exact = {question.text: bench.floor(question, memories=True) for question in about}
+        hits = [len(set(exact[question.text]) & set(work(question))) / LIMIT for question in about]
     figures["recall@10 of the vector arm (0.97)"] = sum(hits) / len(hits)
     with served(bench.there) as stand, closing(Client(stand)) as client:
-        for asked in about:
-            client.embed(asked.text)
+        for question in about:
+            client.embed(question.text)
         began = time.perf_counter()
         client.find(about[0])
         figures["first question, over HTTP, ms"] = 1000 * (time.perf_counter() - began)
@@ -213,39 +213,39 @@ def of_clients(bench: Bench, processes: Sequence[int | None], rounds: int) -> Fi
     """
     others = [user for user in bench.crowd.users if user != LARGE]
     about = {f"a user of {bench.crowd.users[LARGE]:,}": [LARGE], f"{len(others)} users of {EACH:,}": others}
-    asked = {
+    questions = {
         (name, beside): [
-            one for some in bench.asked(users, 2 * bench.questions // len(users) + 1, beside) for one in some
+            question for some in bench.asked(users, 2 * bench.questions // len(users) + 1, beside) for question in some
         ]
         for name, users in about.items()
         for beside in (0, 1)
     }
-    found: dict[str, list[float]] = {}
+    figures: dict[str, list[float]] = {}
     for _ in range(rounds):
         for number in processes:
             with served(bench.there, number) as stand:
                 title = f"{number} processes, " if number else ""
-                for name, value in _one_and_many(bench, stand, about, asked).items():
-                    found.setdefault(title + name, []).append(value)
-    return {name: statistics.median(values) for name, values in found.items()}
+                for name, value in _one_and_many(bench, stand, about, questions).items():
+                    figures.setdefault(title + name, []).append(value)
+    return {name: statistics.median(values) for name, values in figures.items()}
 
 
 def _one_and_many(
     bench: Bench,
     stand: Stand,
     about: Mapping[str, Sequence[str]],
-    asked: Mapping[tuple[str, int], Sequence[Asked]],
+    cases: Mapping[tuple[str, int], Sequence[Asked]],
 ) -> Figures:
     figures: Figures = {}
-    for (name, beside), questions in asked.items():
+    for (name, beside), questions in cases.items():
         # Each process knows users and vectors for itself; so many connections reach all of them.
         clients = [Client(stand) for _ in range(REACHING)]
         for client in clients:
             for user in about[name]:
                 client.ask(user, "Is anything known?")
-        for one in questions if beside == 0 else ():
+        for question in questions if beside == 0 else ():
             for client in clients:
-                client.embed(one.text)
+                client.embed(question.text)
         for client in clients:
             client.close()
         of = name if beside == 0 else f"{name}, with the embedding"
@@ -324,23 +324,25 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="folder in which what was loaded is kept, and found again")
     parser.add_argument("--svg", type=Path, help="where to draw the growth")
     parser.add_argument("--json", action="store_true", help="print figures for programs")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    found: dict[str, Figures] = {}
+    results: dict[str, Figures] = {}
 
     def say(title: str, figures: Figures) -> None:
-        found[title] = figures
-        if not asked.json:
+        results[title] = figures
+        if not options.json:
             show(title, figures)
 
     with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
-        what = WHAT if "all" in asked.what else asked.what
-        steps = run(asked.home or Path(folder), asked.rows, asked.questions, what, say, asked.processes, asked.rounds)
-    if asked.svg and steps:
-        asked.svg.parent.mkdir(parents=True, exist_ok=True)
-        asked.svg.write_text(drawn("milliseconds of a search, by memories in the table", steps), encoding="utf-8")
-    if asked.json:
-        print(json.dumps(found, indent=2))
+        what = WHAT if "all" in options.what else options.what
+        steps = run(
+            options.home or Path(folder), options.rows, options.questions, what, say, options.processes, options.rounds
+        )
+    if options.svg and steps:
+        options.svg.parent.mkdir(parents=True, exist_ok=True)
+        options.svg.write_text(drawn("milliseconds of a search, by memories in the table", steps), encoding="utf-8")
+    if options.json:
+        print(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ class Client:
         assert some, "the server has closed the connection"
         return some
 
-    def find(self, asked: Asked) -> None:
+    def find(self, question: Asked) -> None:
         """Ask, and find as many as were asked for."""
-        assert self.ask(asked.user, asked.text) == 10
+        assert self.ask(question.user, question.text) == 10
 
     def embed(self, text: str) -> None:
         """Let the door make a question's vector; it remembers it."""
@@ -97,29 +97,33 @@ def at_once(stand: Stand, questions: Sequence[Asked], clients: int) -> Crowded:
     waiting = iter(random.Random(7).sample(questions, len(questions)))
     began = time.perf_counter()
     with ThreadPoolExecutor(clients) as pool:
-        took = [one for some in pool.map(lambda _: _one_after_another(stand, waiting), range(clients)) for one in some]
+        took = [
+            seconds
+            for some in pool.map(lambda _: _one_after_another(stand, waiting), range(clients))
+            for seconds in some
+        ]
     return Crowded(clients, took, len(took) / (time.perf_counter() - began))
 
 
-def compared(name: str, one: Crowded, many: Crowded) -> dict[str, float]:
+def compared(name: str, alone: Crowded, many: Crowded) -> dict[str, float]:
     """What many at once wait, and what one alone does."""
-    single, together = percentiles(one.took), percentiles(many.took)
+    single, together = percentiles(alone.took), percentiles(many.took)
     return {
         f"{name}: 1 client, p50, ms": single["p50"],
         f"{name}: {many.clients} clients, p50, ms": together["p50"],
         f"{name}: {many.clients} clients, p95, ms": together["p95"],
         f"{name}: p95 of {many.clients} to the p50 of 1 (14)": together["p95"] / single["p50"],
-        f"{name}: searches/s of 1": one.rate,
+        f"{name}: searches/s of 1": alone.rate,
         f"{name}: searches/s of {many.clients} (450)": many.rate,
-        f"{name}: searches/s of {many.clients} to those of 1 (1.5)": many.rate / one.rate,
+        f"{name}: searches/s of {many.clients} to those of 1 (1.5)": many.rate / alone.rate,
     }
 
 
 def _one_after_another(stand: Stand, waiting: Iterator[Asked]) -> list[float]:
     client, took = Client(stand), []
-    for asked in waiting:  # An iterator over a list gives each element to one thread.
+    for question in waiting:  # An iterator over a list gives each element to one thread.
         began = time.perf_counter()
-        client.find(asked)
+        client.find(question)
         took.append(1000 * (time.perf_counter() - began))
     client.close()
     return took

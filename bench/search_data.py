@@ -132,13 +132,13 @@ def _put(there: Filled, crowd: Crowd, first: int, coming: Sequence[tuple[str, in
     chance = np.random.default_rng([*crowd.name.encode(), first])
     statements = [said(user, n) for user, n in coming]
     rows: Rows = {table: [] for table in COLUMNS}
-    for at, (who, one, vector) in enumerate(
+    for at, (who, statement, vector) in enumerate(
         zip(coming, statements, vectors(there.sentences, statements, chance), strict=True)
     ):
         when, memory_id = since + APART * (first + at), _uuid7(since + APART * (first + at), chance)
         if who[1] % CITED == 0:
             _message(rows, who, crowd.users[who[0]], when, first + at, vector)
-        _memory(rows, who, memory_id, when, one, vector)
+        _memory(rows, who, memory_id, when, statement, vector)
     for table, columns in COLUMNS.items():
         _copy(there.admin, table, columns, rows[table])
     whole = [user for user, n in coming if n + 1 == crowd.users[user]]
@@ -152,26 +152,26 @@ def _uuid7(when: datetime, chance: np.random.Generator) -> UUID:
     return UUID(int=milliseconds << 80 | 7 << 76 | 2 << 62 | int(chance.integers(1 << 62)))
 
 
-def _memory(rows: Rows, who: tuple[str, int], memory_id: UUID, when: datetime, one: Said, vector: bytes) -> None:
+def _memory(rows: Rows, who: tuple[str, int], memory_id: UUID, when: datetime, statement: Said, vector: bytes) -> None:
     user, n = who
     session, message = _place(n // CITED, user)
-    key, fades = identity.statement_key("Ada", one.content), CURVE.fade_at(when, decay.UNDER)
+    key, fades = identity.statement_key("Ada", statement.content), CURVE.fade_at(when, decay.UNDER)
     kinds, stands, curve = (
         ("semantic", "fact", "personal"),
         ("confirmed", "active"),
         (CURVE.height, CURVE.half_life_days),
     )
     rows["memories"].append(
-        (TENANT, memory_id, user, session, "Ada", *kinds, one.content, key, *stands, *[when] * 3, *curve, fades)
+        (TENANT, memory_id, user, session, "Ada", *kinds, statement.content, key, *stands, *[when] * 3, *curve, fades)
     )
-    rows["evidence"].append((TENANT, memory_id, session, message, f"{user}-{message}", one.content, when))
-    words = sparse(document_weights(one.words)), ids(one.words)
+    rows["evidence"].append((TENANT, memory_id, session, message, f"{user}-{message}", statement.content, when))
+    words = sparse(document_weights(statement.words)), ids(statement.words)
     rows["search_index"].append((TENANT, "memory", "", str(memory_id), 0, user, when, 0, False, *words, vector))
 
 
 def _message(rows: Rows, who: tuple[str, int], of: int, when: datetime, seq: int, vector: bytes) -> None:
     user, n = who
-    number, one = n // CITED, said(user, n)
+    number, statement = n // CITED, said(user, n)
     session, message = _place(number, user)
     first = number // SESSION * SESSION
     last = min(first + SESSION - 1, (of - 1) // CITED)
@@ -181,10 +181,10 @@ def _message(rows: Rows, who: tuple[str, int], of: int, when: datetime, seq: int
     )
     position = number - first + 1
     rows["messages"].append(
-        (TENANT, session, position, message, seq, f"{user}-{message}", user, "user", one.content, when)
+        (TENANT, session, position, message, seq, f"{user}-{message}", user, "user", statement.content, when)
     )
-    words = sparse(document_weights(one.words, near, further)), ids(one.words)
-    says = count_stated_terms(one.content), tells_time(one.content)
+    words = sparse(document_weights(statement.words, near, further)), ids(statement.words)
+    says = count_stated_terms(statement.content), tells_time(statement.content)
     rows["search_index"].append((TENANT, "message", session, message, position, user, when, *says, *words, vector))
 
 

@@ -25,7 +25,7 @@ class Step(NamedTuple):
 def drawn(title: str, steps: Sequence[Step]) -> str:
     """Return milliseconds against numbers as SVG, a line for each name; both by powers of ten."""
     took = [value for step in steps for value in step.took.values()]
-    marks = [one for one in MARKS if min(took) / 2 <= one <= max(took) * 2] or MARKS[-2:]
+    marks = [mark for mark in MARKS if min(took) / 2 <= mark <= max(took) * 2] or MARKS[-2:]
     bottom, top = (math.log10(end([*marks, *took])) for end in (min, max))
     low, high = (math.log10(end(step.rows for step in steps)) for end in (min, max))
 
@@ -36,12 +36,12 @@ def drawn(title: str, steps: Sequence[Step]) -> str:
         return TOP + (top - math.log10(milliseconds)) / ((top - bottom) or 1) * (HEIGHT - TOP - 40)
 
     body = [f'<text x="{LEFT}" y="18">{title}</text>']
-    for one in marks:
-        at = y(one)
+    for mark in marks:
+        at = y(mark)
         body.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.0f}" y2="{at:.0f}"/>')
-        body.append(f'<text x="{LEFT - 6}" y="{at + 4:.0f}" text-anchor="end">{one:,}</text>')
+        body.append(f'<text x="{LEFT - 6}" y="{at + 4:.0f}" text-anchor="end">{mark:,}</text>')
     rows = [step.rows for step in steps]
-    body += [f'<text x="{x(one):.0f}" y="{HEIGHT - 20}" text-anchor="middle">{one:,}</text>' for one in rows]
+    body += [f'<text x="{x(count):.0f}" y="{HEIGHT - 20}" text-anchor="middle">{count:,}</text>' for count in rows]
     places = _apart({name: y(value) + 4 for name, value in steps[-1].took.items()})
     for name, colour in zip(steps[0].took, COLOURS, strict=False):
         points = " ".join(f"{x(step.rows):.0f},{y(step.took[name]):.0f}" for step in steps)
@@ -53,9 +53,9 @@ def drawn(title: str, steps: Sequence[Step]) -> str:
     return head + "\n".join([*body, "</svg>\n"])
 
 
-def _apart(wanted: Mapping[str, float]) -> dict[str, float]:
+def _apart(heights: Mapping[str, float]) -> dict[str, float]:
     """Return heights near those wanted at which no name covers another."""
-    found: dict[str, float] = {}
-    for name in sorted(wanted, key=wanted.__getitem__):
-        found[name] = max([wanted[name], *(height + LINE for height in found.values())])
-    return found
+    placed: dict[str, float] = {}
+    for name in sorted(heights, key=heights.__getitem__):
+        placed[name] = max([heights[name], *(height + LINE for height in placed.values())])
+    return placed

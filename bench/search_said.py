@@ -35,7 +35,9 @@ OTHER, NOISE = 0.45, 0.3
 """What the second sentence and the noise weigh in a vector, beside 1 for the first."""
 
 SYLLABLES: Final = [a + b for a in "b d f g k l m n p r s t v z".split() for b in "a e i o u ai on er".split()]
-WORDS: Final = ["".join(one) for one in itertools.islice(itertools.product(SYLLABLES, repeat=3), 0, None, 37)]
+WORDS: Final = [
+    "".join(syllables) for syllables in itertools.islice(itertools.product(SYLLABLES, repeat=3), 0, None, 37)
+]
 """Some thirty thousand, the first ones the most frequent."""
 
 _FREQUENCIES: Final = list(itertools.accumulate((rank + 10) ** -ZIPF for rank in range(1, len(WORDS) + 1)))
@@ -98,6 +100,6 @@ def embedded(path: Path, model: LocalEmbedder) -> Floats:
 def vectors(of: Floats, statements: Sequence[Said], chance: np.random.Generator) -> list[bytes]:
     """The vectors of statements as the database takes them, made of those of the sentences."""
     noise = chance.standard_normal((len(statements), of.shape[1]), dtype=np.float32) / np.sqrt(of.shape[1])
-    mixed = of[[one.first for one in statements]] + OTHER * of[[one.second for one in statements]] + NOISE * noise
+    mixed = of[[s.first for s in statements]] + OTHER * of[[s.second for s in statements]] + NOISE * noise
     mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
     return [HalfVector(row).to_binary() for row in mixed.astype(np.float16)]

@@ -29,26 +29,26 @@ def run() -> dict[str, float]:
         _round(stand, client)
         took = [_round(stand, client) for _ in range(ROUNDS)]
         client.close()
-    found = percentiles(took)
-    return {f"publish to found, ms, {name}": value for name, value in found.items()}
+    figures = percentiles(took)
+    return {f"publish to found, ms, {name}": value for name, value in figures.items()}
 
 
 def _round(stand: Stand, client: HTTPConnection) -> float:
-    word, session = uuid.uuid4().hex, uuid.uuid4().hex
+    code, session = uuid.uuid4().hex, uuid.uuid4().hex
     payload = {
         "session_id": session,
         "user_id": "bench",
         "role": "user",
-        "content": f"The code of the locker is {word}.",
+        "content": f"The code of the locker is {code}.",
     }
     began = time.perf_counter()
     _post(stand, client, "/v1/events", {"event_type": "message.added", "source": "bench", "payload": payload})
     while time.perf_counter() - began < GIVE_UP_SECONDS:
-        asked = {"user_id": "bench", "query": f"locker code {word}", "limit": 3}
-        answer = _post(stand, client, "/v1/search", asked)
+        request = {"user_id": "bench", "query": f"locker code {code}", "limit": 3}
+        answer = _post(stand, client, "/v1/search", request)
         if any(s["session_id"] == session for r in answer["results"] for s in r["sources"]):
             return (time.perf_counter() - began) * 1000
-    raise SystemExit(f"{word} was not found within {GIVE_UP_SECONDS} s")
+    raise SystemExit(f"{code} was not found within {GIVE_UP_SECONDS} s")
 
 
 def _post(stand: Stand, client: HTTPConnection, path: str, body: dict[str, Any]) -> Any:

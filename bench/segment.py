@@ -66,7 +66,9 @@ class Figure:
 
 def streams(path: Path) -> dict[str, list[Stream]]:
     """Both sets."""
-    talks = [[list(one) for one in sessions(sample)] for sample in json.loads(path.read_text(encoding="utf-8"))]
+    talks = [
+        [list(messages) for messages in sessions(sample)] for sample in json.loads(path.read_text(encoding="utf-8"))
+    ]
     embedder = LocalEmbedder()
     read = [[_stream([session], embedder) for session in talk] for talk in talks]
     whole = [_joined(talk) for talk in read]
@@ -75,21 +77,21 @@ def streams(path: Path) -> dict[str, list[Stream]]:
 
 
 def _stream(talk: Sequence[Sequence[Message]], embedder: LocalEmbedder) -> Stream:
-    said = [message.content for one in talk for message in one]
-    return Stream([segmentation.turn(one, AT) for one in said], embedder.embed(said), frozenset())
+    texts = [message.content for session in talk for message in session]
+    return Stream([segmentation.turn(text, AT) for text in texts], embedder.embed(texts), frozenset())
 
 
 def _joined(parts: Sequence[Stream]) -> Stream:
-    ends = np.cumsum([len(one.turns) for one in parts])
-    turns = [turn for one in parts for turn in one.turns]
-    return Stream(turns, np.concatenate([one.vectors for one in parts]), frozenset(int(end) for end in ends[:-1]))
+    ends = np.cumsum([len(part.turns) for part in parts])
+    turns = [turn for part in parts for turn in part.turns]
+    return Stream(turns, np.concatenate([part.vectors for part in parts]), frozenset(int(end) for end in ends[:-1]))
 
 
 def _pieces(talks: Sequence[Sequence[Stream]], rng: random.Random) -> Iterator[Stream]:
     """Pieces of sessions, without how these begin and end, no two in a row from one conversation."""
     count, last = 0, -1
     while count < MIXED:
-        last = rng.choice([place for place in range(len(talks)) if place != last])
+        last = rng.choice([index for index in range(len(talks)) if index != last])
         session, length = rng.choice(talks[last]), rng.randint(6, 14)
         start = rng.randint(2, max(2, len(session.turns) - length - 2))
         stop = min(start + length, len(session.turns) - 2)
@@ -114,7 +116,7 @@ def by_words(stream: Stream) -> list[int]:
 
 def by_vectors(stream: Stream) -> list[int]:
     """By vectors alone: as many words as there are, of which none is said again."""
-    others = [{f"{place} {n}": 1 for n in range(sum(turn.words.values()))} for place, turn in enumerate(stream.turns)]
+    others = [{f"{number} {n}": 1 for n in range(sum(turn.words.values()))} for number, turn in enumerate(stream.turns)]
     turns = [replace(turn, mark=None, words=words) for turn, words in zip(stream.turns, others, strict=True)]
     return _cut(turns, stream.vectors)
 
@@ -128,33 +130,33 @@ WAYS: Final[Mapping[str, Callable[[Stream], list[int]]]] = {
 
 
 def _cut(turns: Sequence[SegmentTurn], vectors: Vectors) -> list[int]:
-    return [one.start for one in segmentation.cut(turns, vectors, GAP)][1:]
+    return [piece.start for piece in segmentation.cut(turns, vectors, GAP)][1:]
 
 
 def measure(some: Sequence[Stream], way: Callable[[Stream], list[int]]) -> Figure:
     """The means over streams."""
     drawn = [way(stream) for stream in some]
-    even = [_even(len(one), len(stream.turns)) for one, stream in zip(drawn, some, strict=True)]
-    cut = [wrong(stream, one) for stream, one in zip(some, drawn, strict=True)]
-    floor = [wrong(stream, one) for stream, one in zip(some, even, strict=True)]
+    even = [_even(len(cuts), len(stream.turns)) for cuts, stream in zip(drawn, some, strict=True)]
+    cut = [wrong(stream, cuts) for stream, cuts in zip(some, drawn, strict=True)]
+    floor = [wrong(stream, cuts) for stream, cuts in zip(some, even, strict=True)]
     return Figure(
-        mean(one[0] for one in cut),
-        mean(one[0] for one in floor),
-        mean(one[1] for one in cut),
-        mean(one[1] for one in floor),
+        mean(errors[0] for errors in cut),
+        mean(errors[0] for errors in floor),
+        mean(errors[1] for errors in cut),
+        mean(errors[1] for errors in floor),
         sum(map(len, drawn)),
-        mean(_near(stream.changes, one) for stream, one in zip(some, drawn, strict=True)),
-        mean(_near(one, stream.changes) for stream, one in zip(some, drawn, strict=True)),
+        mean(_near(stream.changes, cuts) for stream, cuts in zip(some, drawn, strict=True)),
+        mean(_near(cuts, stream.changes) for stream, cuts in zip(some, drawn, strict=True)),
     )
 
 
 def _even(count: int, length: int) -> list[int]:
-    return [round(length * (place + 1) / (count + 1)) for place in range(count)]
+    return [round(length * (position + 1) / (count + 1)) for position in range(count)]
 
 
-def _near(wanted: Sequence[int] | frozenset[int], there: Sequence[int] | frozenset[int]) -> float:
+def _near(changes: Sequence[int] | frozenset[int], there: Sequence[int] | frozenset[int]) -> float:
     """The share of the wanted places beside which one of the others is."""
-    return sum(any(abs(one - other) <= NEAR for other in there) for one in wanted) / max(1, len(wanted))
+    return sum(any(abs(change - other) <= NEAR for other in there) for change in changes) / max(1, len(changes))
 
 
 def wrong(stream: Stream, drawn: Sequence[int]) -> tuple[float, float]:
@@ -192,25 +194,25 @@ def main() -> None:
     """Print a row for each set and way."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", nargs="?", type=Path, default=CONVERSATIONS)
-    asked = parser.parse_args()
-    sets = streams(asked.path)
+    options = parser.parse_args()
+    sets = streams(options.path)
     print(f"{'set':<9} {'way':<14} {'Pk':>5} {'floor':>6} {'ratio':>6} {'WD':>6} {'floor':>6} {'ratio':>6}", end="")
     print(f" {'there':>6} {'drawn':>6} {'found':>6} {'right':>6}")
     for name, some in sets.items():
         there = sum(len(stream.changes) for stream in some)
         for how, way in WAYS.items():
-            one = measure(some, way)
+            row = measure(some, way)
             print(
-                f"{name:<9} {how:<14} {one.pk:>5.3f} {one.pk_floor:>6.3f} {one.pk / (one.pk_floor or np.nan):>6.2f}",
+                f"{name:<9} {how:<14} {row.pk:>5.3f} {row.pk_floor:>6.3f} {row.pk / (row.pk_floor or np.nan):>6.2f}",
                 end="",
             )
             print(
-                f" {one.windows:>6.3f} {one.windows_floor:>6.3f} {one.windows / (one.windows_floor or np.nan):>6.2f}",
+                f" {row.windows:>6.3f} {row.windows_floor:>6.3f} {row.windows / (row.windows_floor or np.nan):>6.2f}",
                 end="",
             )
-            print(f" {there:>6} {one.drawn:>6} {one.found:>6.2f} {one.right:>6.2f}", flush=True)
-    cut, told = rates(asked.path, sets["sessions"])
-    print(f"speed: {cut:,.0f} messages/s cut, vectors apart; {told:,.0f} messages/s told")
+            print(f" {there:>6} {row.drawn:>6} {row.found:>6.2f} {row.right:>6.2f}", flush=True)
+    cut, marked = rates(options.path, sets["sessions"])
+    print(f"speed: {cut:,.0f} messages/s cut, vectors apart; {marked:,.0f} messages/s told")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def _values(field: FieldInfo) -> str:
     if "Literal" in kind:
         choices = re.findall(r"'(\w+)'", kind)
         return ", ".join(f"`{choice}`" for choice in choices)
-    words = {
+    names = {
         "list[": "JSON list",
         "dict[": "JSON object",
         "Limits": "JSON object",
@@ -75,7 +75,7 @@ def _values(field: FieldInfo) -> str:
         "int": "whole number",
         "float": "number",
     }
-    return next((word for part, word in words.items() if part in kind), "text")
+    return next((name for part, name in names.items() if part in kind), "text")
 
 
 def main() -> None:

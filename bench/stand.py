@@ -55,10 +55,10 @@ class Stand:
 
     def settle(self, token: str, *, flush: bool = False) -> None:
         """Wait until what a token stands for has ended; with `flush`, open debounces act at once."""
-        asked = f"/v1/settle?token={token}&timeout=20"
-        settled = flush and self.call("GET", f"{asked}&flush=true")["settled"]
+        path = f"/v1/settle?token={token}&timeout=20"
+        settled = flush and self.call("GET", f"{path}&flush=true")["settled"]
         while not settled:
-            settled = self.call("GET", asked)["settled"]
+            settled = self.call("GET", path)["settled"]
 
 
 @contextlib.contextmanager

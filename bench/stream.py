@@ -84,8 +84,8 @@ def _follow(stand: Stand, counts: list[int], number: int, delays: list[float], r
 
 def _events(lines: Iterator[str]) -> Iterator[dict[str, dict[str, float]]]:
     for line in lines:
-        if line.startswith("data: "):
-            yield json.loads(line[6:])
+        if line.startswith("data: ") and "event_type" in (event := json.loads(line[6:])):
+            yield event
 
 
 def _read_stored(stand: Stand) -> float:

@@ -34,37 +34,37 @@ def detected(rows: list[Json]) -> tuple[Counter[str], list[str]]:
     counts: Counter[str] = Counter()
     mistakes: list[str] = []
     for row in rows:
-        said = Message("s", "m", 1, "e", "ada", row.get("role", "user"), row["text"], datetime.now(UTC))
-        wanted, got = set(row["kinds"]), {key.kind for key in key_messages.key_messages_of(said)}
-        counts.update(right=len(wanted & got), wrong=len(got - wanted), missed=len(wanted - got))
-        if wanted != got:
-            mistakes.append(f"  {row['text']}  expected {sorted(wanted)}, found {sorted(got)}")
+        message = Message("s", "m", 1, "e", "ada", row.get("role", "user"), row["text"], datetime.now(UTC))
+        expected, got = set(row["kinds"]), {key.kind for key in key_messages.key_messages_of(message)}
+        counts.update(right=len(expected & got), wrong=len(got - expected), missed=len(expected - got))
+        if expected != got:
+            mistakes.append(f"  {row['text']}  expected {sorted(expected)}, found {sorted(got)}")
     return counts, mistakes
 
 
 def conversation(sample: Json) -> list[Message]:
     """All sessions of a LoCoMo conversation, one after the other, as one; both people are users."""
     talk = sample["conversation"]
-    found: list[Message] = []
+    messages: list[Message] = []
     for name in sorted((k for k in talk if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k.split("_")[1])):
         at = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
         for turn in talk[name]:
-            n, who = len(found) + 1, turn["speaker"]
-            found.append(Message("s", turn["dia_id"], n, turn["dia_id"], who, "user", turn["text"], at, who))
-    return found
+            n, who = len(messages) + 1, turn["speaker"]
+            messages.append(Message("s", turn["dia_id"], n, turn["dia_id"], who, "user", turn["text"], at, who))
+    return messages
 
 
 def summarised(messages: Sequence[Message]) -> tuple[str, int]:
     """The last summary of a session that has grown to these messages, and how many it stands for."""
-    content, known, upto = "", list[key_messages.KeyMessage](), 0
+    content, keys, upto = "", list[key_messages.KeyMessage](), 0
     for end in range(1, len(messages) + 1):
         half = rolling.first_half(messages[upto:end], LIMITS)
         if half:
             upto += len(half)
-            known = extractive.fit_key_messages(rolling.key_messages_after(known, half, messages[upto:end]))
+            keys = extractive.fit_key_messages(rolling.key_messages_after(keys, half, messages[upto:end]))
             covered = sum(token_estimate(m.content) for m in messages[:upto])
-            content = rolling.by_rules(SummaryInput(content, half, known, extractive.room(known, covered))).content
-    return extractive.render(content, known), upto
+            content = rolling.by_rules(SummaryInput(content, half, keys, extractive.room(keys, covered))).content
+    return extractive.render(content, keys), upto
 
 
 def beginning(messages: Sequence[Message], tokens: int) -> str:
@@ -94,20 +94,20 @@ def kept(text: str, covered: Sequence[Message]) -> tuple[int, int]:
 
 def facts(sample: Json) -> list[tuple[frozenset[str], str]]:
     """What people wrote down of a LoCoMo conversation: the words of each fact, without names, and its turn."""
-    found = []
+    observations = []
     for session in sample["observation"].values():
-        for who, told in session.items():
-            for fact, turns in told:
+        for who, stated in session.items():
+            for fact, turns in stated:
                 turn = re.search(r"D\d+:\d+", json.dumps(turns))
                 if turn:
-                    found.append((frozenset(terms(fact)) - frozenset(terms(who)), turn[0]))
-    return found
+                    observations.append((frozenset(terms(fact)) - frozenset(terms(who)), turn[0]))
+    return observations
 
 
-def told(text: str, covered: Sequence[Message], wanted: Sequence[tuple[frozenset[str], str]]) -> tuple[int, int]:
+def told(text: str, covered: Sequence[Message], observations: Sequence[tuple[frozenset[str], str]]) -> tuple[int, int]:
     """Of the facts from these messages: how many there are, and of how many a line of a text has half of the words."""
     ids = {message.id for message in covered}
-    mine = [words for words, turn in wanted if turn in ids and words]
+    mine = [words for words, turn in observations if turn in ids and words]
     lines = [frozenset(terms(line)) for line in text.splitlines()]
     return len(mine), sum(any(len(words & line) * 2 >= len(words) for line in lines) for words in mine)
 
@@ -131,24 +131,24 @@ def main() -> None:
 
 def compared(samples: Sequence[Json]) -> list[str]:
     """A line for the summaries and for each floor."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in ("summary", "beginning", "evenly")}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("summary", "beginning", "evenly")}
     tokens, covered_tokens, longest = 0, 0, 0
     for sample in samples:
-        messages, wanted = conversation(sample), facts(sample)
+        messages, observations = conversation(sample), facts(sample)
         summary, upto = summarised(messages)
         covered, size = messages[:upto], token_estimate(summary)
         tokens, covered_tokens, longest = tokens + size, covered_tokens + _size(covered), max(longest, size)
         texts = {"summary": summary, "beginning": beginning(covered, size), "evenly": evenly(covered, size)}
         for name, text in texts.items():
-            (there, read), (many, said) = kept(text, covered), told(text, covered, wanted)
-            found[name].update(keys=there, kept=read, facts=many, told=said)
+            (there, read), (many, stated) = kept(text, covered), told(text, covered, observations)
+            counts[name].update(keys=there, kept=read, facts=many, told=stated)
     lines = [f"conversations        {len(samples)}, of {covered_tokens // len(samples)} tokens summarised on average"]
     lines.append(f"tokens left          {tokens / max(1, covered_tokens):.3f}  (the longest summary has {longest})")
-    for name, one in found.items():
-        shares = one["kept"] / max(1, one["keys"]), one["told"] / max(1, one["facts"])
+    for name, counter in counts.items():
+        shares = counter["kept"] / max(1, counter["keys"]), counter["told"] / max(1, counter["facts"])
         lines.append(
-            f"{name:<20} key sentences {shares[0]:.3f} ({one['kept']} of {one['keys']}), "
-            f"observations {shares[1]:.3f} ({one['told']} of {one['facts']})"
+            f"{name:<20} key sentences {shares[0]:.3f} ({counter['kept']} of {counter['keys']}), "
+            f"observations {shares[1]:.3f} ({counter['told']} of {counter['facts']})"
         )
     return lines
 

@@ -60,8 +60,8 @@ def talks() -> list[str]:
 
 
 def talk_of(name: str) -> Json:
-    found: Json = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    talk: Json = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return talk
 
 
 def messages_of(talk: Json, session: Json) -> list[Message]:
@@ -71,15 +71,15 @@ def messages_of(talk: Json, session: Json) -> list[Message]:
         Message(
             session["id"],
             str(turn["n"]),
-            place,
+            position,
             str(turn["n"]),
             talk["user"],
             turn["role"],
             turn["content"],
-            began + timedelta(seconds=SECONDS_A_TURN * place),
+            began + timedelta(seconds=SECONDS_A_TURN * position),
             talk["speaker"] if turn["role"] == "user" else None,
         )
-        for place, turn in enumerate(session["turns"], 1)
+        for position, turn in enumerate(session["turns"], 1)
     ]
 
 
@@ -135,26 +135,26 @@ def remembered(stand: Stand, talk: Json, within_s: float = math.inf) -> list[str
 
 def _events(talk: Json, session: Json) -> list[Json]:
     began = datetime.fromisoformat(session["date"])
-    place = {"session_id": f"{talk['id']}-{session['id']}", "user_id": talk["user"]}
+    scope = {"session_id": f"{talk['id']}-{session['id']}", "user_id": talk["user"]}
     events = []
     for number, turn in enumerate(session["turns"]):
         speaker = {"speaker": talk["speaker"]} if turn["role"] == "user" else {}
-        said = {**place, **speaker, "role": turn["role"], "content": turn["content"], "message_id": str(turn["n"])}
+        payload = {**scope, **speaker, "role": turn["role"], "content": turn["content"], "message_id": str(turn["n"])}
         at = (began + timedelta(seconds=SECONDS_A_TURN * number)).isoformat()
-        events.append({"event_type": "message.added", "source": "talks", "time": at, "payload": said})
+        events.append({"event_type": "message.added", "source": "talks", "time": at, "payload": payload})
     end = (began + timedelta(seconds=SECONDS_A_TURN * len(session["turns"]))).isoformat()
-    ended = {**place, "message_count": len(session["turns"])}
+    ended = {**scope, "message_count": len(session["turns"])}
     return [*events, {"event_type": "session.ended", "source": "talks", "time": end, "payload": ended}]
 
 
 def _active(stand: Stand, user: str) -> list[Json]:
-    found: list[Json] = []
+    memories: list[Json] = []
     page: Json = {"next": ""}
     while page["next"] is not None:
         after = f"&after={page['next']}" if page["next"] else ""
         page = stand.call("GET", f"/v1/memories?user_id={user}&status=active&limit=100{after}")
-        found += page["items"]
-    return found
+        memories += page["items"]
+    return memories
 
 
 def run(names: list[str]) -> dict[str, Score]:
@@ -166,14 +166,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--talks", nargs="+", default=talks())
     parser.add_argument("--show", action="store_true", help="list what is wrong, stale and missed")
-    asked = parser.parse_args()
-    for name, scored in run(asked.talks).items():
+    options = parser.parse_args()
+    for name, scored in run(options.talks).items():
         memories = len(scored.right) + len(scored.wrong) + len(scored.stale)
         print(
             f"{name}: precision {scored.precision:.3f} of {memories}, recall {scored.recall:.3f} of "
             f"{len(scored.found) + len(scored.missed)}, stale {len(scored.stale)}"
         )
-        if asked.show:
+        if options.show:
             for kind in ("stale", "wrong", "missed"):
                 print(f"  {kind}:", *getattr(scored, kind), sep="\n    ")
 

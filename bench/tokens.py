@@ -51,19 +51,21 @@ Counts = Callable[[str], int]
 
 def vocabularies(folder: Path) -> dict[str, Counts]:
     """Who counts, by the name of each vocabulary in a folder."""
-    found: dict[str, Counts] = {}
+    counts: dict[str, Counts] = {}
     for file in sorted(folder.glob("*.tiktoken")):
         lines = (line.split() for line in file.read_bytes().splitlines() if line)
-        found[file.stem] = _encoding(PATTERNS[file.stem], {base64.b64decode(word): int(rank) for word, rank in lines})
+        counts[file.stem] = _encoding(
+            PATTERNS[file.stem], {base64.b64decode(token): int(rank) for token, rank in lines}
+        )
     for file in sorted(folder.glob("*.json")):
-        said = json.loads(file.read_text("utf-8"))
-        if "config" in said:
-            size = said["config"]["default_vocab_size"] - said["config"]["default_num_special_tokens"]
-            ranks = {base64.b64decode(one["token_bytes"]): one["rank"] for one in said["vocab"][:size]}
-            found[file.stem] = _encoding(said["config"]["pattern"], ranks)
+        document = json.loads(file.read_text("utf-8"))
+        if "config" in document:
+            size = document["config"]["default_vocab_size"] - document["config"]["default_num_special_tokens"]
+            ranks = {base64.b64decode(token["token_bytes"]): token["rank"] for token in document["vocab"][:size]}
+            counts[file.stem] = _encoding(document["config"]["pattern"], ranks)
         else:
-            found[file.stem] = _tokenizer(said | {"added_tokens": [], "post_processor": None})
-    return found
+            counts[file.stem] = _tokenizer(document | {"added_tokens": [], "post_processor": None})
+    return counts
 
 
 def _encoding(pattern: str, ranks: dict[bytes, int]) -> Counts:
@@ -72,8 +74,8 @@ def _encoding(pattern: str, ranks: dict[bytes, int]) -> Counts:
     return lambda text: len(encoding.encode_ordinary(text))
 
 
-def _tokenizer(said: dict[str, object]) -> Counts:
-    tokenizer = Tokenizer.from_str(json.dumps(said))
+def _tokenizer(document: dict[str, object]) -> Counts:
+    tokenizer = Tokenizer.from_str(json.dumps(document))
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
@@ -126,9 +128,9 @@ def undercounted(counted: Mapping[str, Counts], texts: Sequence[str]) -> Iterato
         for of in {ANY, name if name in ESTIMATED else ANY}:
             estimate = Estimate(of)
             for text in texts:
-                real, said = count(text), estimate.count(text)
-                if said < real:
-                    yield f"{name} by {of}", text, real, said
+                real, estimated = count(text), estimate.count(text)
+                if estimated < real:
+                    yield f"{name} by {of}", text, real, estimated
 
 
 def tightest(counted: Mapping[str, Counts], texts: Sequence[str]) -> list[str]:
@@ -152,9 +154,9 @@ def main() -> int:
     parser.add_argument("--strings", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"speed: {speed():.1f} MB/s")
-    counted = vocabularies(asked.folder) if asked.folder else {}
+    counted = vocabularies(options.folder) if options.folder else {}
     if not counted:
         print("There is no vocabulary to compare with. Name a folder that holds some.")
         return 0
@@ -163,17 +165,17 @@ def main() -> int:
     print("| text | " + " | ".join(names) + " |\n|---|" + "--:|" * len(names))
     for kind, row in table.items():
         print(f"| {kind} | " + " | ".join(f"{row[name]:.2f}" for name in names) + " |")
-    texts = [*hard(asked.seed, asked.strings), *(line for text in kinds().values() for line in text.splitlines())]
+    texts = [*hard(options.seed, options.strings), *(line for text in kinds().values() for line in text.splitlines())]
     wrong = list(undercounted(counted, texts))
     print(f"\n{len(texts)} strings and lines, {len(counted)} vocabularies: {len(wrong)} undercounted")
-    for name, text, real, said in wrong[:10]:
-        print(f"  {name}: {said} < {real} {text[:80]!a}")
-    if asked.write:
+    for name, text, real, estimated in wrong[:10]:
+        print(f"  {name}: {estimated} < {real} {text[:80]!a}")
+    if options.write:
         samples = [text for kind, text in kinds().items() if kind not in {"Python", "Markdown"}]
-        for strings in (hard(asked.seed, asked.strings), *runs(asked.seed, 4000)):
+        for strings in (hard(options.seed, options.strings), *runs(options.seed, 4000)):
             samples += tightest(counted, list(dict.fromkeys(strings)))
         rows = [[text, {name: count(text) for name, count in counted.items()}] for text in samples]
-        asked.write.write_text(json.dumps(rows, ensure_ascii=True, indent=0, separators=(",", ":")) + "\n")
+        options.write.write_text(json.dumps(rows, ensure_ascii=True, indent=0, separators=(",", ":")) + "\n")
     return 1 if wrong else 0
 
 

@@ -42,20 +42,20 @@ def run(model: str, turns: Sequence[Json]) -> dict[str, float]:
         complete = time.perf_counter() - began
         stand.settle(token, flush=True)
         settled = time.perf_counter() - began
-        found = {origin: count - before[origin] for origin, count in _vectors(port).items()}
+        counts = {origin: count - before[origin] for origin, count in _vectors(port).items()}
     return {
         "messages/s, vector-complete": len(turns) / complete,
         "messages/s, settled": len(turns) / settled,
-        "texts made, for each message": found["made"] / len(turns),
-        "share of repeats": 1 - found["made"] / sum(found.values()),
+        "texts made, for each message": counts["made"] / len(turns),
+        "share of repeats": 1 - counts["made"] / sum(counts.values()),
     }
 
 
 def _events(user: str, turns: Sequence[Json]) -> list[Json]:
     """Each turn as `message.added`, and the end of each session."""
     events: list[Json] = []
-    for session, said in itertools.groupby(turns, key=lambda turn: turn["session"]):
-        about, messages = {"session_id": f"{user}/{session}", "user_id": user}, list(said)
+    for session, group in itertools.groupby(turns, key=lambda turn: turn["session"]):
+        about, messages = {"session_id": f"{user}/{session}", "user_id": user}, list(group)
         for turn in messages:
             named = {"message_id": turn["id"], **{name: turn[name] for name in ("speaker", "role", "content")}}
             events.append({"event_type": "message.added", "time": turn["time"], "payload": {**about, **named}})
@@ -84,9 +84,9 @@ def _await_vectors(stand: Stand, count: int) -> None:
 def _vectors(port: int) -> dict[str, float]:
     """Vectors by origin, of all processes."""
     page = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=20).text
-    families = [one for one in text_string_to_metric_families(page) if one.name == "imprint_vectors"]
+    families = [family for family in text_string_to_metric_families(page) if family.name == "imprint_vectors"]
     return {
-        origin: sum(s.value for one in families for s in one.samples if s.labels.get("origin") == origin)
+        origin: sum(s.value for family in families for s in family.samples if s.labels.get("origin") == origin)
         for origin in ("made", "cached", "stored")
     }
 
@@ -96,9 +96,9 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["multilingual", "english"])
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
-    asked = parser.parse_args()
-    turns = [turn for talk in talks(asked.locomo, 1, 1) for turn in talk.turns][: asked.messages]
-    for model in asked.models:
+    options = parser.parse_args()
+    turns = [turn for talk in talks(options.locomo, 1, 1) for turn in talk.turns][: options.messages]
+    for model in options.models:
         show(f"{__doc__.splitlines()[0] if __doc__ else ''} {model}", run(model, turns))
 
 

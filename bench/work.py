@@ -26,33 +26,33 @@ BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def items(half: str, language: str | None) -> list[Json]:
-    found: list[Json] = json.loads((FOLDER / f"{half}.json").read_text(encoding="utf-8"))
-    return [{"speaker": "Ada", **one} for one in found if language in {None, one["lang"]}]
+    cases: list[Json] = json.loads((FOLDER / f"{half}.json").read_text(encoding="utf-8"))
+    return [{"speaker": "Ada", **case} for case in cases if language in {None, case["lang"]}]
 
 
 def memories(stand: Stand, item: Json) -> list[Json]:
     """Return the active memories of the user of a message, without derived ones."""
-    found = stand.call("GET", f"/v1/memories?user_id={item['id']}&status=active&limit=100")["items"]
-    return [one for one in found if one["category"] not in DERIVED and not one.get("level")]
+    rows = stand.call("GET", f"/v1/memories?user_id={item['id']}&status=active&limit=100")["items"]
+    return [row for row in rows if row["category"] not in DERIVED and not row.get("level")]
 
 
 def score(item: Json, kept: Sequence[Json], counts: Counts) -> Iterator[str]:
     """Count what was remembered of a message; yield what is wrong with it."""
     for fact in item["keep"]:
-        whole = " ".join(one["content"] for one in kept)
+        whole = " ".join(memory["content"] for memory in kept)
         counts["recall"].append(all(_holds(whole, word) for word in fact["words"]))
         if counts["recall"][-1]:
             categories = {
-                one["category"] for one in kept if any(_holds(one["content"], word) for word in fact["words"])
+                memory["category"] for memory in kept if any(_holds(memory["content"], word) for word in fact["words"])
             }
             counts["category"].append(fact["category"] in categories)
         else:
             yield f"missed: {fact['fact']}"
-    for one in kept:
-        right = any(_holds(one["content"], word) for fact in item["keep"] for word in fact["words"])
+    for memory in kept:
+        right = any(_holds(memory["content"], word) for fact in item["keep"] for word in fact["words"])
         counts["precision"].append(right)
         if not right:
-            yield f"wrong: {one['content']}"
+            yield f"wrong: {memory['content']}"
     if not item["keep"]:
         counts["nothing of nothing"].append(not kept)
 
@@ -66,14 +66,14 @@ def main() -> None:
     parser.add_argument("--half", choices=["dev", "held"], default="dev")
     parser.add_argument("--language", choices=["en", "zh"])
     parser.add_argument("--show", action="store_true", help="list what is wrong")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     counts: dict[str, Counts] = defaultdict(Counts)
     with stack() as stand:
-        told = items(asked.half, asked.language)
-        publish(stand, [(item, item["text"], BEGAN) for item in told])
-        for item in told:
+        cases = items(options.half, options.language)
+        publish(stand, [(item, item["text"], BEGAN) for item in cases])
+        for item in cases:
             faults = list(score(item, memories(stand, item), counts[item["lang"]]))
-            if asked.show and faults:
+            if options.show and faults:
                 print(f"{item['id']} {item['text']}", *faults, sep="\n    ")
     for language, seen in counts.items():
         print(f"{language}: {seen.line()}")

@@ -88,7 +88,7 @@ class Prepared(Symmetric):
     vectors: dict[str, NDArray[np.float32]]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([self.vectors[one] for one in texts])
+        return np.array([self.vectors[text] for text in texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +110,17 @@ def statement(n: int) -> str:
 
 
 def candidate(n: int) -> Candidate:
-    said = statement(n)
+    text = statement(n)
     at = MORNING + timedelta(minutes=n)
     return Candidate(
-        said, Category.FACT, Topic.PERSONAL, "Ada", (Evidence(f"s{n // BATCH}", f"m{n}", f"e{n}", said),), at
+        text, Category.FACT, Topic.PERSONAL, "Ada", (Evidence(f"s{n // BATCH}", f"m{n}", f"e{n}", text),), at
     )
 
 
-def run(known: int, candidates: int, others: int, model: Embedder) -> dict[str, float]:
+def run(memories: int, candidates: int, others: int, model: Embedder) -> dict[str, float]:
     """Rates a second, alone in the table and, if `others`, among so many memories of others."""
     rounds = 2 if others else 1
-    texts = [statement(n) for n in range(known + rounds * candidates)]
+    texts = [statement(n) for n in range(memories + rounds * candidates)]
     began = time.perf_counter()
     vectors = model.embed(texts)
     embedded = len(texts) / (time.perf_counter() - began)
@@ -129,13 +129,13 @@ def run(known: int, candidates: int, others: int, model: Embedder) -> dict[str, 
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
             bench = Bench(app, pipeline.from_settings(app, prepared, settings), admin)
-            fill(bench, known)
-            figures = {"memories of the user": float(known), "embedding alone, texts/s": embedded}
-            alone = measure(bench, Owner("ada"), known, candidates)
+            fill(bench, memories)
+            figures = {"memories of the user": float(memories), "embedding alone, texts/s": embedded}
+            alone = measure(bench, Owner("ada"), memories, candidates)
             figures |= {f"alone in the table: {name}": value for name, value in alone.items()}
             if others:
-                crowd(bench, known, others)
-                among = measure(bench, Owner("u7"), known + candidates, candidates)
+                crowd(bench, memories, others)
+                among = measure(bench, Owner("u7"), memories + candidates, candidates)
                 figures |= {f"among {others:,} of others: {name}": value for name, value in among.items()}
                 shares = {name: among[name] / alone[name] for name in among if "/s" in name and "floor" not in name}
                 figures |= {f"of that alone (to reach: 0.7): {name}": share for name, share in shares.items()}
@@ -144,24 +144,24 @@ def run(known: int, candidates: int, others: int, model: Embedder) -> dict[str, 
         return figures | {"alone in the table, embedding included, memories/s": both}
 
 
-def run_workers(known: int, candidates: int, workers: int, model: Embedder) -> dict[str, float]:
+def run_workers(memories: int, candidates: int, workers: int, model: Embedder) -> dict[str, float]:
     """Statements a second of one process, and of several at once, each for a user of its own."""
-    texts = [statement(n) for n in range(known + 2 * candidates)]
+    texts = [statement(n) for n in range(memories + 2 * candidates)]
     prepared = Prepared(model.name, model.dimension, dict(zip(texts, model.embed(texts), strict=True)))
     with database() as (settings, postgres):
         app, url = db.connect(db.app_url(settings), 2), db.app_url(settings).render_as_string(hide_password=False)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
             bench = Bench(app, pipeline.from_settings(app, prepared, settings), admin)
             for number in range(workers):
-                fill(bench, known, f"user{number}")
+                fill(bench, memories, f"user{number}")
         app.close()
-        one = at_once(url, prepared, known, candidates, ["user0"])
-        several = at_once(url, prepared, known + candidates, candidates, [f"user{n}" for n in range(workers)])
+        single = at_once(url, prepared, memories, candidates, ["user0"])
+        several = at_once(url, prepared, memories + candidates, candidates, [f"user{n}" for n in range(workers)])
     name = f"{workers} workers"
     return {
-        "one worker, memories/s": one,
+        "one worker, memories/s": single,
         f"{name}, memories/s": several,
-        f"{name} (to reach: 1.7 of 2)": several / one,
+        f"{name} (to reach: 1.7 of 2)": several / single,
     }
 
 
@@ -169,14 +169,14 @@ def at_once(url: str, prepared: Prepared, first: int, count: int, users: Sequenc
     """Statements a second of processes that start together, until the last one has ended."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(len(users) + 1)
-    processes = [context.Process(target=work, args=(url, prepared, first, count, one, ready)) for one in users]
-    for one in processes:
-        one.start()
+    processes = [context.Process(target=work, args=(url, prepared, first, count, user, ready)) for user in users]
+    for process in processes:
+        process.start()
     ready.wait()
     began = time.perf_counter()
-    for one in processes:
-        one.join()
-    if any(one.exitcode for one in processes):
+    for process in processes:
+        process.join()
+    if any(process.exitcode for process in processes):
         raise RuntimeError("A worker has failed.")
     return len(users) * count / (time.perf_counter() - began)
 
@@ -185,38 +185,38 @@ def work(url: str, prepared: Prepared, first: int, count: int, user: str, ready:
     """Judge and write the statements of one user in a process of its own."""
     app = db.connect(make_url(url), 2)
     consolidation = Consolidation(app, prepared)
-    said = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
-    judge_all(consolidation, Owner(user), said[:BATCH], BATCH)
+    candidates = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
+    judge_all(consolidation, Owner(user), candidates[:BATCH], BATCH)
     ready.wait()
-    judge_all(consolidation, Owner(user), said[BATCH:], BATCH)
+    judge_all(consolidation, Owner(user), candidates[BATCH:], BATCH)
 
 
-def fill(bench: Bench, known: int, user: str = "ada") -> None:
+def fill(bench: Bench, memories: int, user: str = "ada") -> None:
     """Give the user memories through the door, unjudged."""
     with bench.app.tenant(TENANT) as tx:
         tenants.ensure(tx, TENANT)
-    for start in range(0, known, FILLED):
-        mine = [candidate(n) for n in range(start, min(start + FILLED, known))]
-        vectors = bench.consolidation.embedder.embed([one.content for one in mine])
-        adds = [Add(one, "Filled in.", vector) for one, vector in zip(mine, vectors, strict=True)]
+    for start in range(0, memories, FILLED):
+        mine = [candidate(n) for n in range(start, min(start + FILLED, memories))]
+        vectors = bench.consolidation.embedder.embed([memory.content for memory in mine])
+        adds = [Add(memory, "Filled in.", vector) for memory, vector in zip(mine, vectors, strict=True)]
         with bench.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, Owner(user), adds, AUTHOR)
     bench.admin.execute("VACUUM ANALYZE")
 
 
-def crowd(bench: Bench, known: int, others: int) -> None:
+def crowd(bench: Bench, memories: int, others: int) -> None:
     """Give the memories to as many others as it takes; rows of one user lie far from each other."""
     for statement in (_COPIES, _MEMORIES, _INDEX):
-        bench.admin.execute(statement, {"users": max(8, round(others / known))})
+        bench.admin.execute(statement, {"users": max(8, round(others / memories))})
     bench.admin.execute("VACUUM ANALYZE")
     bench.admin.execute("CHECKPOINT")
 
 
 def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, float]:
     """Rates over statements that nobody has said yet, but every tenth."""
-    said = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
+    candidates = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
     # As in a chat, what comes alone is the latest; of a late message more would have to be asked.
-    alone, batched = said[-(count // SINGLE) :], said[: -(count // SINGLE)]
+    alone, batched = candidates[-(count // SINGLE) :], candidates[: -(count // SINGLE)]
     judge_all(
         bench.consolidation, owner, batched[:BATCH], BATCH
     )  # Connections and caches are those of a process at work.
@@ -229,46 +229,49 @@ def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, flo
     many = rate(batched, lambda: judge_all(bench.consolidation, owner, batched, BATCH))
     busy = time.process_time() - busy
     floor_one = rate(alone, lambda: insert_all(bench, alone, 1))
-    one = rate(alone, lambda: judge_all(bench.consolidation, owner, alone, 1))
+    single = rate(alone, lambda: judge_all(bench.consolidation, owner, alone, 1))
     return {
         "floor: bare INSERT in batches, rows/s": floor,
         "in batches, memories/s (to reach: 800)": many,
         "times the floor's time, in batches": floor / many,
         "processor, ms a statement": 1000 * busy / len(batched),
         "floor: bare INSERT one by one, rows/s": floor_one,
-        "one at a time, memories/s": one,
+        "one at a time, memories/s": single,
     }
 
 
 def again(n: int) -> Candidate:
     """What is known already, said in another session."""
-    known = candidate(n)
-    return replace(known, evidence=tuple(replace(one, session_id="again") for one in known.evidence))
+    memory = candidate(n)
+    return replace(memory, evidence=tuple(replace(evidence, session_id="again") for evidence in memory.evidence))
 
 
 def judge_all(
-    consolidation: Consolidation, owner: Owner, said: Sequence[Candidate], size: int, tenant: str = TENANT
+    consolidation: Consolidation, owner: Owner, candidates: Sequence[Candidate], size: int, tenant: str = TENANT
 ) -> None:
     """Judge and write statements in batches of so many."""
-    for start in range(0, len(said), size):
-        wanted = pipeline.consolidate(consolidation, tenant, owner, said[start : start + size])
+    for start in range(0, len(candidates), size):
+        decisions = pipeline.consolidate(consolidation, tenant, owner, candidates[start : start + size])
         with consolidation.db.tenant(tenant) as tx:
-            writer.apply(tx, tenant, owner, wanted, AUTHOR)
+            writer.apply(tx, tenant, owner, decisions, AUTHOR)
 
 
-def insert_all(bench: Bench, said: Sequence[Candidate], size: int) -> None:
+def insert_all(bench: Bench, candidates: Sequence[Candidate], size: int) -> None:
     bench.admin.execute(_PLAIN)
-    vectors = bench.consolidation.embedder.embed([one.content for one in said])
-    rows = [(one.content, one.occurred_at, vector_literal(v)) for one, v in zip(said, vectors, strict=True)]
+    vectors = bench.consolidation.embedder.embed([candidate.content for candidate in candidates])
+    rows = [
+        (candidate.content, candidate.occurred_at, vector_literal(v))
+        for candidate, v in zip(candidates, vectors, strict=True)
+    ]
     for start in range(0, len(rows), size):
         with bench.admin.transaction(), bench.admin.cursor() as cursor:
             cursor.executemany(_INSERT, rows[start : start + size])
 
 
-def rate(said: Sequence[Candidate], work: Callable[[], None]) -> float:
+def rate(candidates: Sequence[Candidate], work: Callable[[], None]) -> float:
     began = time.perf_counter()
     work()
-    return len(said) / (time.perf_counter() - began)
+    return len(candidates) / (time.perf_counter() - began)
 
 
 _PLAIN = """
@@ -303,12 +306,12 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=1_000_000, help="memories of others; 0: none")
     parser.add_argument("--hashed", action="store_true", help="vectors of the tests' embedder")
     parser.add_argument("--workers", type=int, default=1, help="processes at once, each for a user of its own")
-    asked = parser.parse_args()
-    model = HashEmbedder() if asked.hashed else LocalEmbedder()
-    if asked.workers > 1:
-        show(__doc__, run_workers(asked.known, asked.candidates, asked.workers, model))
+    options = parser.parse_args()
+    model = HashEmbedder() if options.hashed else LocalEmbedder()
+    if options.workers > 1:
+        show(__doc__, run_workers(options.known, options.candidates, options.workers, model))
         return
-    show(__doc__, run(asked.known, asked.candidates, asked.others, model))
+    show(__doc__, run(options.known, options.candidates, options.others, model))
 
 
 if __name__ == "__main__":

@@ -29,13 +29,13 @@ class Bm25:
     def search(self, user: str, question: str, limit: int) -> list[str]:
         ids, index = self._kept[user]
         scores = index.get_scores(words(question))
-        return [ids[place] for place in np.argsort(-scores, kind="stable")[:limit]]
+        return [ids[position] for position in np.argsort(-scores, kind="stable")[:limit]]
 
     def size(self) -> int:
         """Nothing is on disk; as many bytes as the index would take there."""
         return len(pickle.dumps(self._kept))
 
-    def live(self, wanted: bool) -> None:
+    def live(self, enabled: bool) -> None:
         """It has no vectors."""
 
 

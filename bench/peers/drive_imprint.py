@@ -50,12 +50,12 @@ class Imprint:
         accepted = time.perf_counter() - began
         for probe in probes(turns):
             self._await_found(user, probe)
-        found = time.perf_counter() - began
+        findable = time.perf_counter() - began
         self._await_vectors(user, len(turns))
         vectors = time.perf_counter() - began
         while not self._call("GET", f"/v1/settle?token={token}&timeout=20")["settled"]:
             pass
-        return {"accepted": accepted, "seconds": found, "vectors": vectors, "settled": time.perf_counter() - began}
+        return {"accepted": accepted, "seconds": findable, "vectors": vectors, "settled": time.perf_counter() - began}
 
     def search(self, user: str, question: str, limit: int) -> list[str]:
         if self._live:
@@ -68,9 +68,9 @@ class Imprint:
     def size(self) -> int:
         return 0
 
-    def live(self, wanted: bool) -> None:
-        self._live = wanted
-        self._spaces += wanted
+    def live(self, enabled: bool) -> None:
+        self._live = enabled
+        self._spaces += enabled
 
     def _found(self, user: str, text: str, limit: int, method: str) -> list[str]:
         body = {"user_id": user, "query": text, "limit": limit, "method": method}
@@ -80,11 +80,11 @@ class Imprint:
     def _ask_each_process(self, body: Json) -> None:
         """Ask over connections that are open at once, which the processes share among them."""
         several = [http.client.HTTPConnection("127.0.0.1", self._port, timeout=90) for _ in range(REACHING)]
-        for one in several:
-            one.connect()
-        for one in several:
-            self._send(one, "POST", "/v1/search", body)
-            one.close()
+        for connection in several:
+            connection.connect()
+        for connection in several:
+            self._send(connection, "POST", "/v1/search", body)
+            connection.close()
 
     def _await_found(self, user: str, turn: Json) -> None:
         end = time.monotonic() + GIVE_UP_S
@@ -131,9 +131,9 @@ def parts(turns: Sequence[Json], size: int) -> list[Sequence[Json]]:
 def events_of(user: str, turns: Sequence[Json]) -> list[Json]:
     """Each turn as `message.added`, and the end of each session."""
     events: list[Json] = []
-    for session, said in itertools.groupby(turns, key=lambda turn: turn["session"]):
+    for session, group in itertools.groupby(turns, key=lambda turn: turn["session"]):
         about = {"session_id": f"{user}/{session}", "user_id": user}
-        messages = list(said)
+        messages = list(group)
         for turn in messages:
             named = {"message_id": turn["id"], **{name: turn[name] for name in ("speaker", "role", "content")}}
             events.append({"event_type": "message.added", "time": turn["time"], "payload": {**about, **named}})

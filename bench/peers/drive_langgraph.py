@@ -43,8 +43,8 @@ class Store:
     def size(self) -> int:
         return 0
 
-    def live(self, wanted: bool) -> None:
-        self._vectors.live = wanted
+    def live(self, enabled: bool) -> None:
+        self._vectors.live = enabled
 
 
 if __name__ == "__main__":

@@ -55,22 +55,22 @@ class Mem0:
     def ingest(self, user: str, turns: Sequence[Json]) -> Json:
         """A session a call, as its documentation adds messages."""
         for _, session in itertools.groupby(turns, key=lambda turn: turn["session"]):
-            said = list(session)
-            messages = [{"role": turn["role"], "content": turn["text"]} for turn in said]
+            spoken = list(session)
+            messages = [{"role": turn["role"], "content": turn["text"]} for turn in spoken]
             kept = self._memory.add(messages, user_id=user, infer=False)["results"]
-            for turn, row in zip(said, kept, strict=True):
+            for turn, row in zip(spoken, kept, strict=True):
                 self._turns[row["id"]] = turn["id"]
         return {}
 
     def search(self, user: str, question: str, limit: int) -> list[str]:
-        found = self._memory.search(question, top_k=limit, filters={"user_id": user})["results"]
-        return [self._turns[row["id"]] for row in found]
+        rows = self._memory.search(question, top_k=limit, filters={"user_id": user})["results"]
+        return [self._turns[row["id"]] for row in rows]
 
     def size(self) -> int:
         return self._history.stat().st_size
 
-    def live(self, wanted: bool) -> None:
-        self._vectors.live = wanted
+    def live(self, enabled: bool) -> None:
+        self._vectors.live = enabled
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Peer(Protocol):
     def size(self) -> int:
         """Bytes kept outside of PostgreSQL."""
 
-    def live(self, wanted: bool) -> None:
+    def live(self, enabled: bool) -> None:
         """Whether vectors are made when they are needed."""
 
 
@@ -46,23 +46,23 @@ def serve(opened: Callable[[Json], Peer]) -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     peer = opened(json.loads(sys.argv[1]))
-    answers = {"ingest": _ingest, "search": _search, "size": lambda one, _: {"bytes": one.size()}}
+    answers = {"ingest": _ingest, "search": _search, "size": lambda target, _: {"bytes": target.size()}}
     print(json.dumps({"version": peer.version}), file=out, flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        peer.live(asked.get("live", False))
-        print(json.dumps(answers[asked["do"]](peer, asked)), file=out, flush=True)
+        request = json.loads(line)
+        peer.live(request.get("live", False))
+        print(json.dumps(answers[request["do"]](peer, request)), file=out, flush=True)
 
 
-def _ingest(peer: Peer, asked: Json) -> Json:
+def _ingest(peer: Peer, request: Json) -> Json:
     began = time.perf_counter()
-    told = peer.ingest(asked["user"], asked["turns"])
-    return {"seconds": time.perf_counter() - began, **told}
+    result = peer.ingest(request["user"], request["turns"])
+    return {"seconds": time.perf_counter() - began, **result}
 
 
-def _search(peer: Peer, asked: Json) -> Json:
+def _search(peer: Peer, request: Json) -> Json:
     """Each client takes the next question that nobody has taken; all begin together."""
-    questions, clients = list(enumerate(asked["questions"])), asked["clients"]
+    questions, clients = list(enumerate(request["questions"])), request["clients"]
     answers: list[list[str]] = [[]] * len(questions)
     took = [0.0] * len(questions)
     start, taken, faults = threading.Barrier(clients), iter(questions), list[BaseException]()
@@ -73,12 +73,12 @@ def _search(peer: Peer, asked: Json) -> Json:
         try:
             while True:
                 with next_one:
-                    place, question = next(taken, (-1, ""))
-                if place < 0:
+                    position, question = next(taken, (-1, ""))
+                if position < 0:
                     return
                 began = time.perf_counter()
-                answers[place] = peer.search(asked["user"], question, asked["limit"])
-                took[place] = (time.perf_counter() - began) * 1000
+                answers[position] = peer.search(request["user"], question, request["limit"])
+                took[position] = (time.perf_counter() - began) * 1000
         except BaseException as fault:  # noqa: BLE001 - told to the bench below
             faults.append(fault)
 
