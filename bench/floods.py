@@ -88,8 +88,8 @@ def repeat(make: Callable[[Target], bytes]) -> Attack:
         while not over.is_set():
             with suppress(OSError), target.connect() as line:
                 while not over.is_set():
+                    SENT.set()  # Before it is sent: what is too large is refused while it is.
                     line.sendall(head + (b"%07d" % next(NUMBERS) if number else b"") + rest)
-                    SENT.set()
                     if not read_answer(line):
                         break
 
