@@ -69,7 +69,7 @@ SERVED: Final = {
     "dedup": Run("--total 100 --new 10"),
     "dispatches": Run("--events 20 --processes 1", {"ROUNDS": 1}),
     "doorway": Run("", {"ROUNDS": 3}),
-    "edit": Run("", {"EDITS": 2, "PROBE_SECONDS": 0.2}),
+    "edit": Run("", {"EDITS": 5, "PROBE_SECONDS": 1.0}),
     "endings": Run("--file {tmp}/pairs.jsonl"),
     "erase": Run("", {"MESSAGES": 200, "OTHERS": 1, "FEW": 5, "PREVIEWS": 2}),
     "facts": Run("--data {tmp}/facts.json"),
