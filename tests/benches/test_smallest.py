@@ -21,7 +21,7 @@ FOLDER: Final = Path(bench.__file__).parent
 
 
 class Run(NamedTuple):
-    """How a bench is called: its options, and the constants that decide its size. `{tmp}`: a folder of `small_data`."""
+    """Options of a bench and the constants that decide its size. `{tmp}` stands for the folder of `small_data`."""
 
     options: str = ""
     constants: Mapping[str, Any] = {}
