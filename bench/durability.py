@@ -23,7 +23,7 @@ from bench import extract as locomo
 from bench import regression
 from bench.regression import Row
 from bench.talks import HELD_OUT, talk_of, talks
-from core.extraction import durability, quoting, short_answers
+from core.extraction import durability, quoting, speakers
 from core.language import ngrams, sentences
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
@@ -54,7 +54,7 @@ def of_talk(name: str) -> Iterator[Sentence]:
                     )
                     keep = bool(core.intersection(sentence["facts"]))
                     yield Sentence(Row(ngrams.buckets(features), keep), bool(sentence["facts"]))
-            question = (short_answers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
+            question = (speakers.question_in(turn["content"]) or "") if turn["role"] == "assistant" else ""
 
 
 def of_others(language: str) -> Iterator[Row]:

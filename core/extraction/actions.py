@@ -9,22 +9,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.extraction import rule_extractor
-from core.extraction.english import informal
-from core.language import dates, sentences, third_person
+from core.extraction import rule_extractor, speakers
+from core.language import dates, languages, sentences
 from core.types import Category, Message
 
 
 def actions_of(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     """Return the actions in each message of one conversation: extracted plans and events, and plain sentences."""
-    messages = rule_extractor.with_assistants(messages)
+    messages = speakers.with_assistants(messages)
     actions: defaultdict[str, list[str]] = defaultdict(list)
     for candidate in rule_extractor.statements_of_rules(messages):
         if candidate.category in {Category.PLAN, Category.EVENT}:
             actions[candidate.evidence[0].message_id].append(candidate.content)
-    names = frozenset(name for m in messages if (name := rule_extractor.speaker_of(m)))
+    names = frozenset(name for m in messages if (name := speakers.speaker_of(m)))
     for message in messages:
-        speaker = rule_extractor.speaker_of(message)
+        speaker = speakers.speaker_of(message)
         if speaker is not None:
             plain_actions = _plain(message, speaker, names - {speaker})
             actions[message.id] += [
@@ -40,16 +39,13 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
         stated = sentences.asserted_part(quote)
         if stated is None:
             continue
-        chinese = sentences.is_chinese(stated)
-        cleaned = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
-        if not (_DONE_ZH if chinese else _DONE_EN).search(cleaned):
+        language = languages.of(stated)
+        chinese, plain = language.code == "zh", language.plain(stated)
+        if not (_DONE_ZH if chinese else _DONE_EN).search(plain):
             continue
-        dated = dates.written_out(cleaned, list(dates.find(cleaned, message.occurred_at, chinese=chinese)))
-        if chinese:
-            yield third_person.third_person_zh(dated, speaker, addressee)
-        else:
-            sentence = third_person.third_person(dated, speaker, addressee)
-            yield sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        sentence = language.third_person(dated, speaker, addressee)
+        yield sentence if chinese or sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 def _is_said_already(action: str, listed: Sequence[str]) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.extraction.pattern_types import CategoryCue, Tables
 from core.language import dates
+from core.language.language import CategoryCue, Language
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 IMPORTANCE, CONFIDENCE = 0.5, 0.6
@@ -17,9 +17,9 @@ def evidence(message: Message, quote: str) -> tuple[Evidence, ...]:
     return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 
-def category_cue(text: str, tables: Tables) -> CategoryCue | None:
+def category_cue(text: str, language: Language) -> CategoryCue | None:
     """Return the first cue for a category in a text."""
-    return next((cue for cue in tables.categories if cue.regex.search(text)), None)
+    return next((cue for cue in language.categories if cue.regex.search(text)), None)
 
 
 def is_ahead(mentions: Sequence[dates.DateMention], message: Message) -> bool:
@@ -28,12 +28,12 @@ def is_ahead(mentions: Sequence[dates.DateMention], message: Message) -> bool:
 
 
 def without_slot(
-    content: str, text: str, subject: str, message: Message, mentions: Sequence[dates.DateMention], tables: Tables, *,
-    quote: str, corrects: bool, category: Category | None = None, importance: float | None = None,
-    confidence: float = CONFIDENCE,
+    content: str, text: str, subject: str, message: Message, mentions: Sequence[dates.DateMention],
+    language: Language, *, quote: str, corrects: bool, category: Category | None = None,
+    importance: float | None = None, confidence: float = CONFIDENCE,
 ) -> Candidate:  # fmt: skip
     """Build a candidate dated by the first of its dates; its topic comes from `text`, its category unless given."""
-    cue = category_cue(text, tables)
+    cue = category_cue(text, language)
     if category is None:
         category = _category(cue, ahead=is_ahead(mentions, message))
     if importance is None:
@@ -41,7 +41,7 @@ def without_slot(
     return Candidate(
         content,
         category,
-        next((theme.topic for theme in tables.themes if theme.regex.search(text)), Topic.OTHER),
+        next((theme.topic for theme in language.themes if theme.regex.search(text)), Topic.OTHER),
         subject,
         evidence(message, quote),
         mentions[0].when if mentions else message.occurred_at,

@@ -30,7 +30,7 @@ class RuleExtractor:
     def read(self, window: Window, _on_call: OnCall) -> Reading:
         """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
-        read = rule_extractor.extract([*window.before, *window.fresh], window.known, self._slips)
+        read = rule_extractor.extract([*window.before, *window.fresh], self._slips)
         return Reading([kept for candidate in read if (kept := _of_fresh(candidate, fresh))])
 
 

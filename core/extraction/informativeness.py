@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.extraction.chinese import patterns as chinese_patterns
-from core.extraction.english import informal, patterns
-from core.extraction.pattern_types import Tables
 from core.extraction.protocol import Window
-from core.language import sentences
+from core.language import languages, sentences
+from core.language.language import Language
 from core.language.terms import terms
 from core.statements import comparison
 from core.types import Message
@@ -99,7 +97,7 @@ def is_minded(text: str) -> bool:
 
 def states(text: str) -> bool:
     """Return whether the rules alone read a fact about its speaker from it, as from `I'm Al`."""
-    return any(tables.slots(plain) for plain, tables in _read(text))
+    return any(language.slots(plain) for plain, language in _read(text))
 
 
 def messages_to_read(window: Window, least_characters: int) -> list[Message]:
@@ -115,17 +113,12 @@ def _is_minded(sentence: str) -> bool:
     if _MINDED_EN.search(sentence) or _MINDED_ZH.search(sentence):
         return True
     return any(
-        tables.instruction.search(plain) or tables.correction.search(plain) or tables.correction.search(sentence)
-        for plain, tables in _read(sentence)
+        language.instruction.search(plain) or language.change.search(plain) or language.change.search(sentence)
+        for plain, language in _read(sentence)
     )
 
 
-def _read(text: str) -> list[tuple[str, Tables]]:
-    """Return the sentences that assert something, in plain words, with the tables of their language."""
+def _read(text: str) -> list[tuple[str, Language]]:
+    """Return the sentences that assert something, in plain words, with their language."""
     asserted = [sentence for whole in sentences.split(text) if (sentence := sentences.asserted_part(whole))]
-    return [
-        (sentences.cleaned_zh(sentence), chinese_patterns.TABLES)
-        if sentences.is_chinese(sentence)
-        else (informal.clean(sentence, frozenset()), patterns.TABLES)
-        for sentence in asserted
-    ]
+    return [(language.plain(sentence), language) for sentence in asserted for language in [languages.of(sentence)]]

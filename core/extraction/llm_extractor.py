@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from core.events.parsing import YEARS
-from core.extraction import extractor_setting, rule_extractor
+from core.extraction import extractor_setting, speakers
 from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
@@ -238,7 +238,7 @@ def _may_say(cited: Sequence[Message], category: StatementCategory) -> bool:
     """
     if category is StatementCategory.INSTRUCTION:
         return any(message.role == "user" for message in cited)
-    return any(rule_extractor.speaker_of(message) is not None for message in cited)
+    return any(speakers.speaker_of(message) is not None for message in cited)
 
 
 def _slot(stated: ModelStatement) -> tuple[str | None, str | None]:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from core.config import Settings
-from core.extraction.known_people import AcquaintancesByUser
 from core.inference.client import OnCall
 from core.types import Candidate, Message
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages read at once: the new ones, and earlier ones as context.
-
-    `known`: who was spoken of by name in earlier conversations; given to readers by rules only.
-    """
+    """Messages read at once: the new ones, and earlier ones as context."""
 
     before: Sequence[Message]
     fresh: Sequence[Message]
-    known: AcquaintancesByUser = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ from core.errors import Invalid, Never, Problem
 from core.events.parsing import YEARS, AudienceLabels, Content, Name, Share
 from core.events.publishing import Author
 from core.extraction import rule_extractor
-from core.extraction.chinese import patterns as chinese_patterns
-from core.extraction.english import clauses, informal, patterns
-from core.language import sentences
+from core.language import languages
 from core.memory import tombstones, writer
 from core.memory.changes import Add, Change, Confirm, Merge, Owner, Replace
 from core.storage.db import Tx
@@ -171,25 +169,19 @@ def _read_words(candidate: Candidate, user_id: str) -> Candidate:
     message = Message(
         "", evidence.message_id, 1, evidence.event_id, user_id, "user", spoken, candidate.occurred_at, candidate.subject
     )
-    candidates = rule_extractor.statements_of_rules([message])
+    candidates = rule_extractor.restated(message)
     if not candidates or candidates[0].evidence[0].quote != spoken:
         return candidate
     first = candidates[0]
     # Put in the third person, it stays as it was put; but "next week" says nothing in a month.
     verbatim = spoken != candidate.content and "date_precision" not in first.structured
-    # The extractor splits a sentence that says several things and may drop one of them; the request means all.
-    verbatim = verbatim or _says_several(spoken)
     read = replace(
         first,
         content=candidate.content if verbatim or ADDRESSED.match(first.content) else first.content,
         evidence=candidate.evidence,
         importance=max(first.importance, IMPORTANCE),
     )
-    return read if len(candidates) == 1 and not _says_several(spoken) else _without_slot(read)
-
-
-def _says_several(text: str) -> bool:
-    return not sentences.is_chinese(text) and len(clauses.split(informal.clean(text, frozenset()))) > 1
+    return read if len(candidates) == 1 else _without_slot(read)
 
 
 def _in_first_person(content: str, subject: str) -> str:
@@ -247,9 +239,9 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
 
 def _classify(content: str) -> tuple[Category, Topic]:
     """Return category and topic as far as single words show them."""
-    tables = (chinese_patterns if sentences.is_chinese(content) else patterns).TABLES
-    category = next((cue.category for cue in tables.categories if cue.regex.search(content)), Category.FACT)
-    topic = next((theme.topic for theme in tables.themes if theme.regex.search(content)), Topic.OTHER)
+    language = languages.of(content)
+    category = next((cue.category for cue in language.categories if cue.regex.search(content)), Category.FACT)
+    topic = next((theme.topic for theme in language.themes if theme.regex.search(content)), Topic.OTHER)
     return category, topic
 
 

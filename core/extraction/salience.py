@@ -187,14 +187,6 @@ SMALL_TALK = lazy_regex(
     r"had)(?: got)? (?:an? )?(?:\w+ )?(?:story|news|update)\b.{0,12}$",
     re.IGNORECASE,
 )
-ANAPHORIC = lazy_regex(
-    r"^(?:it|this|that|they|these|those|he|she|there|here|him|her|them|one|both|another|which|who|reminds?|makes?|"
-    r"gives?|helps?|sounds?|looks?|seems?|feels?|brings?)\b|^(?:I|we) (?:\w+ )?(?:love|like|did|do|made|got|had|"
-    r"saw|bought|took|tried|found|enjoy\w*|use\w*|want\w*|call\w*) (?:it|this|that|them|those|these|one|so|"
-    r"some)\b(?! \w+ (?:called|named))|\b(?:on|at|with|for|about|of|to) (?:it|that|this|them)[.!]?$|^(?:I|"
-    r"we) \w+ another (?:at|in|on|one)\b|^(?:especially|even|even though|although|though|like|such as)\b",
-    re.IGNORECASE,
-)
 FIRST_PERSON = lazy_regex(r"\b(?:I|my|we|our|me|us|mine)\b", re.IGNORECASE)
 _LAST_TALK = lazy_regex(
     r"^(?:a lot|so much|lots|much)\b.{0,30}\bgoing on (?:with me|lately)?[.!]*$|^(?:[^,;]{0,60} )?since (?:we|"
@@ -296,6 +288,13 @@ def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
         and not _LAST_TALK.search(plain)
         and (of_a_person or bool(_LABEL.match(plain) or _SUBJECT.search(plain) or _FINITE.search(plain)))
     )
+
+
+def is_told(plain: str) -> bool:
+    """Return whether a sentence tells something of its speaker that can be understood alone."""
+    if _HAN.search(plain):
+        return is_statement_zh(plain)
+    return bool(FIRST_PERSON.search(plain)) and is_statement(plain)
 
 
 def is_statement_zh(plain: str) -> bool:

@@ -12,10 +12,9 @@ from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
-from core.extraction import message_tags, recalled_people, union, window_filter
+from core.extraction import message_tags, union, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
-from core.extraction.known_people import NOBODY, AcquaintancesByUser
 from core.extraction.message_tags import TagsByMessage
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.window_filter import Skipped
@@ -71,31 +70,21 @@ class SessionReader:
         """Return how many messages to read before the results are written, at most `limit`."""
         return min(limit, self.sizes.at_once) if self.is_paid else limit
 
-    def windows(
-        self,
-        before: Sequence[Message],
-        fresh: Sequence[Message],
-        known_people: Mapping[str | None, AcquaintancesByUser] | None = None,
-    ) -> list[Window]:
+    def windows(self, before: Sequence[Message], fresh: Sequence[Message]) -> list[Window]:
         """Cut messages into windows. Messages of different groups never share one.
 
-        Rules cost nothing per window and find more in one piece, so for them a group is one window. `known_people`:
-        those mentioned earlier, by group.
+        Rules cost nothing per window and find more in one piece, so for them a group is one window.
         """
-        whole = whole_windows(before, fresh, known_people)
+        whole = whole_windows(before, fresh)
         if not self.is_paid:
             return whole
         return [window for group in whole for window in extraction_windows.cut(group.before, group.fresh, self.sizes)]
 
 
-def whole_windows(
-    before: Sequence[Message],
-    fresh: Sequence[Message],
-    known_people: Mapping[str | None, AcquaintancesByUser] | None = None,
-) -> list[Window]:
+def whole_windows(before: Sequence[Message], fresh: Sequence[Message]) -> list[Window]:
     """Return one window with all messages of each audience: a group, and the labels that its readers must hold."""
     return [
-        Window(_to(audience, before), _to(audience, fresh), (known_people or {}).get(audience[0], NOBODY))
+        Window(_to(audience, before), _to(audience, fresh))
         for audience in dict.fromkeys(_audience(message) for message in fresh)
     ]
 
@@ -212,10 +201,9 @@ def extract_new(
         row = sessions.get(tx, session_id)
         start = row.extracted_to
         before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
-        known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
-    read, changes = _decide(consolidation, tenant_id, reader, _Told(before, fresh, known_people, tags), link=link)
+    read, changes = _decide(consolidation, tenant_id, reader, _Batch(before, fresh, tags), link=link)
     return SessionExtraction(
         tenant_id,
         session_id,
@@ -241,28 +229,26 @@ def preview(
     with consolidation.db.tenant(tenant_id) as tx:
         messages = speaker_clocks.of_messages(tx, messages)
         fresh = [replace(m, content=redaction.without_marks(m.content)) for m in messages]
-        known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
-    return _decide(consolidation, tenant_id, reader, _Told((), fresh, known_people, {}), link=False)
+    return _decide(consolidation, tenant_id, reader, _Batch((), fresh, {}), link=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """Batch that is read at once: new messages, those before them, who is known to their speakers, and their tags."""
+class _Batch:
+    """Messages that are read at once, those before them, and their tags."""
 
     before: Sequence[Message]
     fresh: Sequence[Message]
-    known_people: Mapping[str | None, AcquaintancesByUser]
     tags: TagsByMessage
 
 
 def _decide(
-    consolidation: Consolidation, tenant_id: str, reader: SessionReader, batch: _Told, *, link: bool
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, batch: _Batch, *, link: bool
 ) -> tuple[WindowResults, ChangesByOwner]:
     """Read messages and decide what they change, by owner."""
-    windows = reader.windows(batch.before, batch.fresh, batch.known_people)
+    windows = reader.windows(batch.before, batch.fresh)
     read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
     if reader.beside:
-        read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh, batch.known_people)))
+        read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh)))
     assistant, changes = generated_ids(batch.fresh), []
     for owner, candidates in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
@@ -291,11 +277,10 @@ def extract_range(
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
-        known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     audience = where.group_id, where.labels
     fresh = [message for message in _to(audience, fresh) if message.position <= where.last]
-    window = Window(_to(audience, before), fresh, known_people.get(where.group_id, NOBODY))
+    window = Window(_to(audience, before), fresh)
     read = _read(reader, [window] if fresh else [], [])
     for failed in read.failed:
         raise Never(failed.reason)

@@ -12,9 +12,6 @@ from core.language.chinese_household import KIN as KIN_ZH
 from core.language.english_verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
 from core.language.lazy_regex import lazy_regex
 
-_SELF = lazy_regex(r"(?:I am|My (?:first |full )?name is|我是|我叫|我的名字[是叫]) ?", re.IGNORECASE)
-_CALLED = lazy_regex(r"(?:(?:please|just|you can|you may) )*call me (?!.*\b(?:again|not|instead)\b)", re.IGNORECASE)
-_AFTER_NAME = lazy_regex(r",? and |,? but |[,，。.!]\s*|$", re.IGNORECASE)
 _KIN = (
     r"(?:[Mm]y|[Oo]ur) (?!(?:[a-z]+ )?(?:wife|husband|partner|m[ou]m|mother|dad|father|sister|brother|son|daughter|"
     r"friend|boss|roommate|neighbou?r|cousin|uncle|aunt|kids?|parents|dog|"
@@ -71,26 +68,6 @@ def with_article(noun: str) -> str:
     bare = re.match(r"\d|(?:two|three|four|five|six|several|many|head|chief|lead|[A-Z]{2,})\b", noun)
     vowel = re.match(r"(?!uni|eu|one\b|us)[aeiou]", noun, re.IGNORECASE)
     return noun if bare else f"an {noun}" if vowel else f"a {noun}"
-
-
-def without_own_name(sentence: str, name: str) -> str:
-    """Return `sentence` without an introduction that says no more than `name`, which is known: "I am Ada and …"."""
-    # No pattern with a name in it: `re` keeps those it was given.
-    said = _SELF.match(sentence)
-    end = said.end() + len(name) if said else 0
-    after = _AFTER_NAME.match(sentence, end) if said and sentence[said.end() : end].lower() == name.lower() else None
-    rest = sentence[after.end() :] if after else sentence
-    if after and re.match(r"(?:an?|the|from|\d+)\b", rest):
-        return f"I am {rest}"
-    return rest[:1].upper() + rest[1:]
-
-
-def introduction(sentence: str, name: str) -> str:
-    """Return the words "My name is …" where `sentence` begins by saying that it is `name`; empty where it does not."""
-    said = _SELF.match(sentence) or _CALLED.match(sentence)
-    end = said.end() + len(name) if said else 0
-    own = sentence[said.end() : end] if said else ""
-    return f"My name is {own}" if own.lower() == name.lower() != "" and _AFTER_NAME.match(sentence, end) else ""
 
 
 def third_person(sentence: str, name: str, addressee: str | None = None) -> str:

@@ -22,7 +22,7 @@ from core.consolidation.upsert import PendingUpsert
 from core.events import log
 from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
-from core.extraction import rule_extractor
+from core.extraction import speakers
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
@@ -199,7 +199,7 @@ def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     screened = output.messages(heard_by_all)
     started = screened[0].occurred_at if screened and not after else session_row.started_at
     return SessionSlice(
-        session_id, group, rule_extractor.with_assistants(screened), listeners if group else [], started, reports
+        session_id, group, speakers.with_assistants(screened), listeners if group else [], started, reports
     )
 
 
@@ -222,7 +222,7 @@ def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]
     messages_of: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
     names: dict[tuple[str, str], str] = {}
     for message in session_slice.messages:
-        name = rule_extractor.speaker_of(message)
+        name = speakers.speaker_of(message)
         if name is not None:
             first = names.setdefault((message.user_id, name.casefold()), name)
             messages_of[message.user_id, first].append(message)
@@ -241,7 +241,7 @@ def _draft(
     actions: Mapping[str, Sequence[str]],
 ) -> EpisodeDraft:
     own = people[user, name]
-    spoken = [m for m in session_slice.messages if rule_extractor.speaker_of(m) is not None]
+    spoken = [m for m in session_slice.messages if speakers.speaker_of(m) is not None]
     others = [other for _, other in people if other != name]
     others += [ASSISTANT] if len(spoken) < len(session_slice.messages) else []
     ending = _reported_ending(session_slice.reports, user) or episode_narrative.ending_of(spoken)
@@ -369,7 +369,7 @@ def _transcript(session_slice: SessionSlice) -> str:
         else [*session_slice.messages[:10], *session_slice.messages[10 - SHOWN :]]
     )
     return "\n".join(
-        f"{m.occurred_at:%Y-%m-%d %H:%M} {rule_extractor.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"
+        f"{m.occurred_at:%Y-%m-%d %H:%M} {speakers.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"
         for m in messages
     )
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from core.extraction.chinese import patterns as chinese_patterns
-from core.extraction.english import patterns
 from core.language import sentences
+from core.language.en.tables import orders
 from core.language.terms import terms
+from core.language.zh.tables import orders as orders_zh
 from core.types import Json, Message
 
 Kind = Literal["task", "instruction", "decision", "commitment", "constraint", "question"]
@@ -107,9 +107,7 @@ def _is_task(sentence: str) -> bool:
 def _is_en(kind: Kind, normalised: str) -> bool:
     if kind == "instruction":
         spelt = normalised.replace("don't", "do not").replace("Don't", "Do not")
-        return bool(patterns.INSTRUCTION.search(spelt)) and not (
-            patterns.ONE_OFF.search(spelt) or _NO_ORDER.search(spelt)
-        )
+        return bool(orders.INSTRUCTION.search(spelt)) and not (orders.ONE_OFF.search(spelt) or _NO_ORDER.search(spelt))
     if kind == "decision":
         return bool(_DECISION.search(normalised)) and not _NOT_NOW.search(normalised)
     if kind == "commitment":
@@ -119,7 +117,7 @@ def _is_en(kind: Kind, normalised: str) -> bool:
 
 def _is_zh(kind: Kind, normalised: str) -> bool:
     if kind == "instruction":
-        return bool(chinese_patterns.INSTRUCTION.search(normalised)) and not chinese_patterns.ONE_OFF.search(normalised)
+        return bool(orders_zh.INSTRUCTION.search(normalised)) and not orders_zh.ONE_OFF.search(normalised)
     pattern = {"decision": _DECISION_ZH, "commitment": _COMMITMENT_ZH}.get(kind, _CONSTRAINT_ZH)
     return bool(pattern.search(normalised)) and not _UNSURE_ZH.search(normalised)
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from core.extraction import actions, rule_extractor
-from core.extraction.english import informal
-from core.language import dates, grounding, sentences, third_person, topics
+from core.extraction import actions, rule_extractor, speakers
+from core.language import dates, grounding, languages, sentences, topics
 from core.language.terms import terms
 from core.language.topics import ASSISTANT
 from core.screening import screen
@@ -75,10 +74,10 @@ def is_told(message: Message) -> bool:
 
 def rule_text(messages: Sequence[Message], lines: Sequence[RuleLine]) -> UnitText:
     """Summarize messages of `screen_messages`, rendered as `lines`."""
-    names = speakers(messages)
+    names = speaker_names(messages)
     keywords = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
     lines = lines or [
-        RuleLine(m.id, m.position, _with_speaker(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]
+        RuleLine(m.id, m.position, _with_speaker(m.content, speakers.speaker_of(m))) for m in messages[:1]
     ]
     narrative = narrative_of(_select_lines(lines, keywords))
     return UnitText(
@@ -86,9 +85,9 @@ def rule_text(messages: Sequence[Message], lines: Sequence[RuleLine]) -> UnitTex
     )
 
 
-def speakers(messages: Sequence[Message]) -> list[str]:
+def speaker_names(messages: Sequence[Message]) -> list[str]:
     """Return the speakers of messages, by name, in order of appearance."""
-    return list(dict.fromkeys(rule_extractor.speaker_of(m) or ASSISTANT for m in messages))
+    return list(dict.fromkeys(speakers.speaker_of(m) or ASSISTANT for m in messages))
 
 
 def screen_messages(messages: Sequence[Message]) -> Iterator[Message]:
@@ -123,9 +122,9 @@ def _subject(keywords: Sequence[str], messages: Sequence[Message]) -> str:
 
 def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
     """Render each message of `screen_messages`; one without content of its own is left out."""
-    everyone = frozenset(speakers(messages)) - {ASSISTANT}
+    everyone = frozenset(speaker_names(messages)) - {ASSISTANT}
     for message in messages:
-        speaker = rule_extractor.speaker_of(message)
+        speaker = speakers.speaker_of(message)
         split = sentences.split(message.content[:READ]) if speaker else []
         questions = [sentence for sentence in split if _ASKS.search(sentence)]
         statements = [sentence for sentence in split if sentence not in questions]
@@ -152,14 +151,12 @@ def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others
         stated = sentences.asserted_part(quote)
         if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
             continue
-        chinese = sentences.is_chinese(stated)
-        cleaned = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
-        dated = dates.written_out(cleaned, list(dates.find(cleaned, message.occurred_at, chinese=chinese)))
-        if chinese:
-            yield third_person.third_person_zh(dated, speaker, to)
-        elif dated:
-            sentence = third_person.third_person(dated, speaker, to) if _OWN.search(dated) else dated
-            yield sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
+        language = languages.of(stated)
+        chinese, plain = language.code == "zh", language.plain(stated)
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        if dated:
+            sentence = language.third_person(dated, speaker, to) if chinese or _OWN.search(dated) else dated
+            yield sentence if chinese or sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def _with_speaker(content: str, speaker: str | None) -> str:
@@ -245,7 +242,7 @@ def _fact(moment: datetime, text: str, message: Message) -> Json:
         "at": moment.isoformat(),
         "text": text,
         "message_ids": [message.id],
-        "by": rule_extractor.speaker_of(message),
+        "by": speakers.speaker_of(message),
     }
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from core.extraction import candidates
-from core.extraction.english.patterns import TABLES
 from core.language import dates
+from core.language.en.language import ENGLISH
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 from tests.factories import NOON
 
@@ -17,7 +17,7 @@ def drawn(words: str, **fields: Any) -> Candidate:
     """The candidate that is built of words, with the dates that stand in them."""
     found = dates.find(words, NOON)
     given = {"quote": MESSAGE.content, "corrects": False, **fields}
-    return candidates.without_slot(words, words, "Ada", MESSAGE, found, TABLES, **given)
+    return candidates.without_slot(words, words, "Ada", MESSAGE, found, ENGLISH, **given)
 
 
 @pytest.mark.parametrize(

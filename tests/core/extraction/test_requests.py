@@ -33,12 +33,13 @@ def wished(content: str, **fields: Any) -> Candidate:
             ("instruction.emoji", "Never use emojis"), "instruction",
         ),
         (
-            "I moved to Lisbon and I like it there", "I moved to Lisbon and I like it there", (None, None), "fact",
+            "I moved to Lisbon and I like it there", "ada moved to Lisbon and ada likes it there.",
+            ("home.city", "Lisbon"), "fact",
         ),
         ("User moved to Lisbon in May.", "ada moved to Lisbon in May 2026.", ("home.city", "Lisbon"), "fact"),
-        ("Remember my anniversary is on 3 June", "Remember my anniversary is on 3 June", (None, None), "fact"),
+        ("Remember my anniversary is on 3 June", "ada's anniversary is on 3 June.", (None, None), "fact"),
         ("I like jazz. My dog is called Rex.", "I like jazz. My dog is called Rex.", (None, None), "preference"),
-        ("Adam lives in Rome", "Adam lives in Rome.", ("home.city", "Rome"), "fact"),
+        ("Adam lives in Rome", "Adam lives in Rome.", (None, None), "fact"),
         ("Hello!", "Hello!", (None, None), "fact"),
     ],
 )  # fmt: skip

@@ -156,7 +156,7 @@ def test_in_a_group_every_member_sees_who_said_what(app: Database) -> None:
     (one,) = seen(app)
     assert (one.group_id, one.participants) == ("team", ["Ada", "Bob", "Cai"])
     assert one.narrative.split("\n") == [
-        "Ada asked: “Shall we hike on Sunday?”", "Bob will bring the tent.", "Cai: The hike starts at eight.",
+        "Ada asked: “Shall we hike on Sunday?”", "Bob will bring the tent.", "Cai: Agreed, the hike starts at eight.",
     ]  # fmt: skip
     assert [fact["by"] for fact in one.facts] == ["Bob"]
     assert [seen(app, who) for who in ("ada", "bob", "cai", "dan")] == [[one]] * 4

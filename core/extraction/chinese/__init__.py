@@ -1,1 +1,0 @@
-"""Extraction by rules from Chinese text."""

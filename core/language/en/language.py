@@ -1,0 +1,77 @@
+"""English, as `core.language.language.Language` asks of it."""
+
+from __future__ import annotations
+
+import re
+
+from core.language import third_person
+from core.language.en import plain, pretence, slots
+from core.language.en.tables import at_work, cues, orders
+from core.language.language import Language
+from core.language.lazy_regex import lazy_regex
+
+_REFERENCE = lazy_regex(
+    r"\b(?:he|she|it|they|him|her|his|hers|its|them|their|theirs|this|that|these|those|there|one|ones|both|another|"
+    r"either|neither|same|so)\b(?! (?:morning|afternoon|evening|week|weekend|month|year|spring|summer|autumn|fall|"
+    r"winter)\b)|^(?:and|but|because|which|or|then|also|not|no|yes|yeah|yep|still|instead|only|just)\b|"
+    r"^(?:I|We) (?:now )?live (?:near|by|close to|next to|across from) (?:the|an?) [a-z ]+[.!]?$",
+    re.IGNORECASE,
+)
+_OWN_SUBJECT = lazy_regex(
+    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|me|us)\b|^(?:The|A|An|There|Please)\b|[a-z,] [A-Z][a-z]|"
+    r"^[A-Z][\w’']+ (?:is|was|has|had|will|[a-z]+s|[a-z]+ed|and [A-Z]\w+) |^[A-Z]\w+['’]s\b"
+)
+"""Sentences with their own subject: the speaker, a name, a thing."""
+_SIMPLE = lazy_regex(
+    r"^(?:(?:actually|oh|so|well|now|sorry|right|ok(?:ay)?|hi|hey|hello|by the way|btw),? )*"
+    r"(?:I|I['’](?:m|ve|ll|d)|My|We|We['’](?:re|ve|ll)|Our)\b[^,;:—]*$",
+    re.IGNORECASE,
+)
+_ABOUT_LISTENER = lazy_regex(r"^(?!.*\b(?:I|me|we)\b).*\byour?\b", re.IGNORECASE)
+_CORRECTS = lazy_regex(
+    r"^(?:oh,? |ah,? |um,? |er,? )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|no,? hang on|scratch that|correction|"
+    r"i meant?|make that|my mistake|strike that|no,? actually|actually,? no)\b",
+    re.IGNORECASE,
+)
+
+
+def refers_back(sentence: str) -> bool:
+    """Return whether a sentence can be understood only from what was said around it."""
+    return bool(_REFERENCE.search(sentence)) or not _OWN_SUBJECT.search(sentence)
+
+
+def is_meant(sentence: str) -> bool:
+    """Return whether a sentence is neither sarcasm nor hearsay, as far as its words tell."""
+    return pretence.is_meant(sentence) and not pretence.is_hearsay(sentence)
+
+
+ENGLISH = Language(
+    code="en",
+    plain=plain.plain,
+    as_order=plain.as_order,
+    third_person=third_person.third_person,
+    slots=slots.slots,
+    stated=cues.STATED,
+    labels={},
+    categories=cues.CATEGORIES,
+    themes=cues.THEMES,
+    refers_back=refers_back,
+    simple=_SIMPLE,
+    corrects=_CORRECTS,
+    is_meant=is_meant,
+    lasting=at_work.LASTING,
+    momentary=at_work.MOMENTARY,
+    order=at_work.ORDER,
+    instruction=orders.INSTRUCTION,
+    one_off=orders.ONE_OFF,
+    to_assistant=orders.PLAIN,
+    standing="{who}'s standing instruction: {wish}.",
+    order_topics=orders.TOPICS,
+    lifts=orders.LIFTS,
+    change=cues.CHANGE,
+    about_listener=_ABOUT_LISTENER,
+    short=60,
+    word_length=None,
+    joiner=" and ",
+    full_stop=".",
+)

@@ -1,0 +1,130 @@
+"""What the rooms above ask of a language: its sentences, slots, orders, categories and topics. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.types import Category, Topic
+
+Check = Callable[[str], str | None]
+"""Cleans a captured value; None where it is not such a value after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A row: what a sentence must look like, and what it then says.
+
+    `exclusive` slots hold one value at a time (a home); the others gather (allergies) and go to `structured`.
+    What fills a `weak` one is not worth keeping for that alone.
+    """
+
+    regex: re.Pattern[str]
+    attribute: str
+    topic: Topic
+    importance: float
+    check: Check | None = None
+    category: Category = Category.FACT
+    exclusive: bool = True
+    corrects: bool = False
+    negated: bool = False
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """Common fields of the rows of one attribute; see `Pattern`."""
+
+    topic: Topic
+    importance: float
+    check: Check | None = None
+    category: Category = Category.FACT
+    exclusive: bool = True
+
+
+def pattern(
+    row: Callable[[str], re.Pattern[str]], attributes: Mapping[str, Attribute], name: str, regex: str, **own: Any
+) -> Pattern:
+    """Return a row of an attribute of `attributes`; `own` are the fields in which it differs or that are its own."""
+    return Pattern(row(regex), name, **{**asdict(attributes[name]), **own})
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An attribute of someone and its value, as read from one sentence; `about` is who, where not the speaker."""
+
+    attribute: str
+    value: str
+    pattern: Pattern
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryCue:
+    """A cue for the category of a sentence without a slot."""
+
+    regex: re.Pattern[str]
+    category: Category
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The words by which a topic is known."""
+
+    topic: Topic
+    regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+
+    `plain`: spells out contractions and drops what leads into a sentence; `as_order`: the same of an order, also of one
+    that is put as a question; `third_person`: a plain sentence with the name of its speaker in place of "I", and of its
+    addressee in place of "you"; `slots`: what a plain sentence says in certain slots; `stated`: how an attribute reads
+    as a sentence; `labels`: what the last part of its name is called.
+
+    `refers_back`: a sentence is understood only with the one before it; `simple`: it is one clause about its speaker;
+    `corrects`: it begins by saying that the one before it is wrong; `is_meant`: it is neither sarcasm nor hearsay;
+    `change`: it says that something is not as it was; `about_listener`: a question about the person who is asked.
+
+    `lasting` and `momentary`: talk of common work that lasts by its form, and words that deny it; `order`: a standing
+    order among that talk. `instruction`: an order to an assistant; `one_off`: it holds for this time alone;
+    `to_assistant`: it is meant for an assistant although several people talk; `standing`: how it is stored;
+    `order_topics`: a later order of a topic replaces the earlier one; `lifts`: it takes an order back.
+
+    `short`: characters of a sentence that is stored with the question it answers; `word_length`: characters that count
+    as a word, None where words stand apart; `joiner`: stands between values.
+    """
+
+    code: str
+    plain: Callable[[str], str]
+    as_order: Callable[[str], str]
+    third_person: Callable[[str, str, str | None], str]
+    slots: Callable[[str], list[Slot]]
+    stated: Mapping[str, str]
+    labels: Mapping[str, str]
+    categories: tuple[CategoryCue, ...]
+    themes: tuple[Theme, ...]
+    refers_back: Callable[[str], bool]
+    simple: re.Pattern[str]
+    corrects: re.Pattern[str]
+    is_meant: Callable[[str], bool]
+    lasting: re.Pattern[str]
+    momentary: re.Pattern[str]
+    order: re.Pattern[str]
+    instruction: re.Pattern[str]
+    one_off: re.Pattern[str]
+    to_assistant: re.Pattern[str]
+    standing: str
+    order_topics: tuple[tuple[str, re.Pattern[str]], ...]
+    lifts: re.Pattern[str]
+    change: re.Pattern[str]
+    about_listener: re.Pattern[str]
+    short: int
+    word_length: float | None
+    joiner: str
+    full_stop: str

@@ -1,0 +1,60 @@
+"""Chinese, as `core.language.language.Language` asks of it."""
+
+from __future__ import annotations
+
+from core.language import sentences, third_person
+from core.language.language import Language
+from core.language.lazy_regex import lazy_regex
+from core.language.zh import slots
+from core.language.zh.tables import at_work, cues, orders
+
+_REFERENCE = lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])")
+_SIMPLE = lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$")
+_ABOUT_LISTENER = lazy_regex(r"^(?!.*我).*[你您]")
+_CORRECTS = lazy_regex(
+    r"^(?:[啊哦呃额诶等一下慢着，,]*)(?:不对|不是不是|说错|算错|看错|记错|打错|写错|搞错|弄错|讲错|说反|记反|口误|笔误|"
+    r"更正|纠正|改正|订正|错了|嘴瓢|手误|(?:时间|日期|日子)?(?:改期?|变|推迟|提前|延期)了[，,])"
+)
+_UNMEANT = lazy_regex(r"听说|据说|传[言闻说]|谣言|八卦|真(?:是|的是)?太[^，]{1,8}了(?:呢|呀|啊)?$")
+
+
+def refers_back(sentence: str) -> bool:
+    """Return whether a sentence can be understood only from what was said around it."""
+    return bool(_REFERENCE.search(sentence))
+
+
+def is_meant(sentence: str) -> bool:
+    """Return whether a sentence is neither sarcasm nor hearsay, as far as its words tell."""
+    return not _UNMEANT.search(sentence)
+
+
+CHINESE = Language(
+    code="zh",
+    plain=sentences.cleaned_zh,
+    as_order=sentences.cleaned_zh,
+    third_person=third_person.third_person_zh,
+    slots=slots.slots,
+    stated=cues.STATED,
+    labels=slots.LABELS,
+    categories=cues.CATEGORIES,
+    themes=cues.THEMES,
+    refers_back=refers_back,
+    simple=_SIMPLE,
+    corrects=_CORRECTS,
+    is_meant=is_meant,
+    lasting=at_work.LASTING,
+    momentary=at_work.MOMENTARY,
+    order=at_work.ORDER,
+    instruction=orders.INSTRUCTION,
+    one_off=orders.ONE_OFF,
+    to_assistant=orders.PLAIN,
+    standing="{who}的长期要求：{wish}。",
+    order_topics=orders.TOPICS,
+    lifts=orders.LIFTS,
+    change=cues.CHANGE,
+    about_listener=_ABOUT_LISTENER,
+    short=20,
+    word_length=1.6,
+    joiner="、",
+    full_stop="。",
+)
