@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
 
-from bench import accept, backtest, clock, dispatches, edit, erase, flow, route, searchable, sweep
+from bench import accept, arguments, backtest, clock, dispatches, edit, erase, flow, route, searchable, sweep
 from bench.stand import show, stack
 
 ALONE = "decide compare judge guard write profile dedup context prefix segment stream summary tokens".split()
@@ -17,7 +16,7 @@ HARNESS = Path("../shared/eval/recall.py")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--harness", type=Path, default=HARNESS)
     options = parser.parse_args()

@@ -12,7 +12,6 @@ number of results, the share of them that cites the evidence, and whether it is 
 
 from __future__ import annotations
 
-import argparse
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from bench import arguments
 from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
@@ -147,7 +147,7 @@ def cited_messages(database: Database, user: str, labelled: Labelled, embedder: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--talks", type=int, default=0, help="the first conversations alone; 0: all")
     parser.add_argument("--recipes", nargs="*", default=[], choices=RECIPES)

@@ -9,7 +9,6 @@ Measured twice: with router and workers paused (accepting itself), and with ever
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import http.client
 import json
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from bench import arguments
 from bench.stand import Stand, show, stack, timed
 
 ROWS = 200
@@ -120,7 +120,7 @@ def only_api(stand: Stand) -> Iterator[None]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

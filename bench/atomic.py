@@ -13,7 +13,6 @@ first meeting.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench import arguments
 from bench.stand import Stand, stack
 
 Json = dict[str, Any]
@@ -113,7 +113,7 @@ def changed(stand: Stand, item: Json, kept: Sequence[str], counts: Counts) -> It
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--half", choices=["dev", "held", "dev2", "held2"], default="dev")
     parser.add_argument("--language", choices=["en", "zh"])
     parser.add_argument("--show", action="store_true", help="list what is wrong")

@@ -9,7 +9,6 @@ session's size; the plain one has neither flow nor lookups. Memory is how much t
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import psycopg
 
+from bench import arguments
 from bench.stand import database, show, timed
 from core.inference.embedders import HashEmbedder
 from core.storage import db
@@ -179,7 +179,7 @@ def _event(number: int) -> tuple[object, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("events", nargs="?", type=int, default=EVENTS)
     show(__doc__, run(parser.parse_args().events))
 

@@ -9,7 +9,6 @@ them. The question's vector is cached. To reach: a p95 below twice the idle one.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import httpx
 
+from bench import arguments
 from bench.peers_talks import Talk, talks
 from bench.search_clients import Client
 from bench.stand import Stand, percentiles, show, stack
@@ -120,7 +120,7 @@ def _event(user: str, session: str, turn: Json) -> Json:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--rate", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds of events before the clock runs")

@@ -11,7 +11,6 @@ statements that hold were ended where the message changes nothing at all.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from bench import pipeline
+from bench import arguments, pipeline
 from bench.pipeline import TENANT, Pipeline
 from bench.reader_data import OVER
 
@@ -106,7 +105,7 @@ def show(score: Score, *, failures: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--show", action="store_true", help="print what went wrong")
     parsed = parser.parse_args()

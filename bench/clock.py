@@ -8,7 +8,6 @@ same events, which PostgreSQL carries out alone; the clock commits a page at a t
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -22,6 +21,7 @@ from sqlalchemy import text
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
+from bench import arguments
 from bench.stand import show, timed
 from core.config import Settings
 from core.storage import db, schema
@@ -140,7 +140,7 @@ def _peak_mb(process: subprocess.Popen[bytes]) -> float:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

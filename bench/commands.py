@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import typer
 
 from api.cli.commands import COMMANDS
+from bench import arguments
 
 HEAD: Final = """# Commands
 
@@ -92,7 +92,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     print(page(), end="")
 
 

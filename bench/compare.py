@@ -15,7 +15,6 @@ A figure is the median of five rounds in which all take turns, in seconds of the
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from typing import Any
 import datalogic_py
 import zen
 
+from bench import arguments
 from bench.decide import decide_all, document, event, rates
 from core.types import Event, Json
 from rules.document.schema import parse
@@ -55,7 +55,7 @@ class Contender:
 
 def main() -> None:
     """Prints a row for each contender and, below, how they compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="processor seconds for each figure")
     seconds = parser.parse_args().seconds
     for count in COUNTS:

@@ -12,7 +12,6 @@ of another run begin at once; a second tenant with a hundredth of the rows lies 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Iterator, Mapping
@@ -28,7 +27,7 @@ from pydantic import SecretStr
 from api.console.cookie import NAME
 from api.demo import conversations
 from api.stack.postgres import Postgres
-from bench import console_data, console_pages
+from bench import arguments, console_data, console_pages
 from bench.console_data import LARGE, Size
 from bench.flood import flooded
 from bench.stand import Stand, home_stack, percentiles, timed
@@ -173,7 +172,7 @@ def _open(browser: httpx.Client, path: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--memories", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=ROUNDS)

@@ -9,7 +9,6 @@ from. A message is added before each question, as a conversation does.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from bench import arguments
 from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
@@ -149,7 +149,7 @@ def measured(name: str, reads: ContextDeps, questions: int, work: Callable[[int]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--known", type=int, default=10_000)
     parser.add_argument("--messages", type=int, default=1_000)
     parser.add_argument("--questions", type=int, default=200)

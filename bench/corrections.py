@@ -10,14 +10,13 @@ share of corrections and of other messages that the quick look lets through. `--
 
 from __future__ import annotations
 
-import argparse
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from bench import reader_data, regression, talks
+from bench import arguments, reader_data, regression, talks
 from bench.reader_data import Json
 from bench.regression import Row
 from core.config import Settings
@@ -114,7 +113,7 @@ def report(path: Path, *, show: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--show", action="store_true", help="print the pairs that are read otherwise than labelled")
     parser.add_argument("--write", action="store_true")

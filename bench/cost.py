@@ -7,13 +7,13 @@ docstring says.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
+from bench import arguments
 from core.types import Event, Json
 from rules.document.schema import parse
 from rules.engine.cost import EVENT_BYTES, upper_bound
@@ -25,7 +25,7 @@ TIME = "2026-11-21T10:00:00.123456Z"
 
 def main() -> None:
     """Prints a row a case, the dearest unit last."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("size", nargs="?", type=int, default=EVENT_BYTES, help="bytes of the event")
     size = parser.parse_args().size
     print(f"{'case':44} {'units':>11} {'us':>11} {'us/unit':>8}")

@@ -12,7 +12,6 @@ a statement with much more than others do; `older` ones were said before all tha
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -24,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from bench import arguments
 from bench.search import question, standing
 from bench.search_data import TENANT, Crowd, Filled, load
 from bench.search_picture import Step, drawn
@@ -151,7 +151,7 @@ _MAKE_DUE: Final = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--memories", type=int, nargs="*", default=SIZES, help="of one user")
     parser.add_argument("--users", type=int, nargs="*", default=SIZES, help="in the table")
     parser.add_argument("--home", type=Path, help="folder in which the sentences' vectors are kept for the next time")

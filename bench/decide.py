@@ -7,7 +7,6 @@ so that other work on the machine does not count; the figure is the median of fi
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
@@ -19,6 +18,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
+from bench import arguments
 from core.types import Event, Json
 from rules.document.schema import Rule, parse
 from rules.engine.ruleset import Ruleset
@@ -49,7 +49,7 @@ class Figure:
 
 def main() -> None:
     """Prints a row for each number of rules, and draws the curve if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="processor seconds for each figure")
     parser.add_argument("--svg", type=Path, help="where to draw the cost against the number of rules")
     options = parser.parse_args()

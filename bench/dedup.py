@@ -9,7 +9,6 @@ the first known and the last new memories of one who was given them through the 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Final, NamedTuple
 
 import psycopg
 
+from bench import arguments
 from bench.stand import database, timed
 from bench.write import AUTHOR, FILLED, TENANT, candidate
 from core.consolidation import dedup_sweep, pipeline
@@ -166,7 +166,7 @@ _MARK = """
 
 def main() -> None:
     """Prints a row for each sweep, and draws the lines."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--total", type=int, nargs="+", default=TOTAL)
     parser.add_argument("--new", type=int, nargs="+", default=NEW)
     parser.add_argument("--svg", type=Path, help="where to draw seconds against what is new")

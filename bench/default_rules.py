@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Final
 
+from bench import arguments
 from core.types import Json
 from rules.registry import defaults
 
@@ -105,7 +105,7 @@ def _short(text: str) -> str:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     print(page(), end="")
 
 

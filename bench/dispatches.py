@@ -10,7 +10,6 @@ log, until the last dispatch is done in the database.
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import signal
@@ -26,6 +25,7 @@ import psycopg
 from celery import Celery
 
 from api.stack.broker import Broker
+from bench import arguments
 from bench.stand import database, show, timed
 from core import logs
 from core.config import Settings
@@ -157,7 +157,7 @@ _OPEN = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--events", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()

@@ -34,6 +34,7 @@ from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.route_bounds import RouteTable
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
+from bench import arguments
 from bench.stand import free_port, show
 from core.config import Settings
 from core.storage import db, schema
@@ -161,7 +162,7 @@ def _await(url: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("serve", nargs="*", help=argparse.SUPPRESS)
     if serving := parser.parse_args().serve:
         serve(serving[0], int(serving[1]))

@@ -11,7 +11,6 @@ worth remembering, - not) and the labelled sentences of the extractor's tests.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import arguments, regression
 from bench import extract as locomo
-from bench import regression
 from bench.regression import Row
 from bench.talks import HELD_OUT, talk_of, talks
 from core.extraction import durability, quoting, speakers
@@ -97,7 +96,7 @@ def report(by_talk: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     by_talk = {name: list(of_talk(name)) for name in talks() if name not in HELD_OUT}

@@ -8,7 +8,6 @@ of the first event from which on every one was decided by the new version, which
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import time
 import uuid
 from typing import Any
 
+from bench import arguments
 from bench.stand import Stand, percentiles, show, stack
 
 EDITS = 25
@@ -81,7 +81,7 @@ def _decided_by(stand: Stand, event_id: str) -> int:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

@@ -7,7 +7,6 @@ Each model runs in a process of its own, so that its memory is its own. One thre
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import resource
@@ -16,6 +15,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from bench import arguments
 from bench.stand import percentiles
 from core.inference.local_embedder import LocalEmbedder
 from core.inference.local_models.catalog import MODELS
@@ -71,15 +71,15 @@ def measure(name: str, texts: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure every model and print one line each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--texts", type=int, default=512)
     parser.add_argument("--only", choices=MODELS)
-    arguments = parser.parse_args()
-    if arguments.only:
-        print(json.dumps(measure(arguments.only, arguments.texts)))
+    parsed = parser.parse_args()
+    if parsed.only:
+        print(json.dumps(measure(parsed.only, parsed.texts)))
         return
     for name in ("english", "multilingual"):
-        command = [sys.executable, "-m", "bench.embed", "--only", name, "--texts", str(arguments.texts)]
+        command = [sys.executable, "-m", "bench.embed", "--only", name, "--texts", str(parsed.texts)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         print(f"{name:12s} {done.stdout.strip()}")
 

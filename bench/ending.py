@@ -10,7 +10,6 @@ how many of those are found. `--write` trains on all that are not held out and w
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ from datetime import datetime
 
 import numpy as np
 
-from bench import regression
+from bench import arguments, regression
 from bench.regression import Row, Trained
 from bench.talks import HELD_OUT, in_third_person, messages_of, named, says, talk_of, talks
 from core.config import Settings
@@ -261,7 +260,7 @@ def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--talks", nargs="+", default=talks())
     options = parser.parse_args()

@@ -14,7 +14,6 @@ correction.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import Counter, defaultdict
@@ -27,6 +26,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from bench import arguments
 from bench.stand import database
 from core.config import Settings
 from core.consolidation import dedup_sweep, pipeline
@@ -196,7 +196,7 @@ def lines(path: Path) -> list[Json]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--file", type=Path, help="pairs, one a line")
     parser.add_argument("--corrections", type=Path, help="chains, one a line")
     parser.add_argument("--show", action="store_true", help="print what went wrong, with its memories")

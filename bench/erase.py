@@ -13,12 +13,12 @@ messages, whose erasure is carried out and taken back.
 
 from __future__ import annotations
 
-import argparse
 from uuid import UUID
 
 import psycopg
 
 from api.http import retrying
+from bench import arguments
 from bench.stand import database, percentiles, show, timed
 from core.config import Settings
 from core.erasure import memory as erasure_memory
@@ -173,7 +173,7 @@ def _erase_user(app: Database, settings: Settings) -> dict[str, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("messages", nargs="?", type=int, default=MESSAGES)
     show(__doc__, run(parser.parse_args().messages))
 

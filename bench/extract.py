@@ -12,7 +12,6 @@ same messages into words and do nothing with them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -22,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench import arguments
 from core.extraction.rule_extractor import extract
 from core.types import Candidate, Message
 
@@ -126,7 +126,7 @@ def rates(samples: list[Json]) -> tuple[float, float]:
 
 def main() -> None:
     """Print every figure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("path", nargs="?", type=Path, default=ROOT.parent / "shared" / "data" / "locomo_dev.json")
     parser.add_argument("--mistakes", action="store_true", help="print each labelled sentence that was read wrong")
     options = parser.parse_args()

@@ -16,7 +16,6 @@ The sets are MIT-licensed (Hu et al. 2025, arXiv 2507.05257).
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from bench import arguments
 from bench.stand import Stand, stack
 
 Json = dict[str, Any]
@@ -150,7 +150,7 @@ def _in_context(stream: Stream, context: str, answers: Sequence[str]) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/factconsolidation_dev.json"))
     parser.add_argument("--only", nargs="+", default=[], help="sh_6k, mh_6k, …")
     parser.add_argument("--show", action="store_true", help="list the questions whose first result is another")

@@ -8,7 +8,6 @@ memory is found. The other posts a hundred messages for each of them, and plans 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from typing import Final
 
 import httpx
 
+from bench import arguments
 from bench.stand import Stand, percentiles, show, stack
 
 ROUNDS: Final = 30
@@ -131,7 +131,7 @@ def client_of(stand: Stand, tenant: str) -> httpx.Client:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

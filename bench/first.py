@@ -15,7 +15,6 @@ next time, for `bench.search`, too.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import math
@@ -28,6 +27,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from bench import arguments
 from bench.search import EACH, LARGE, Bench, Figures, Took, Work, in_process, standing
 from bench.search_data import TENANT, Asked, Crowd
 from bench.search_said import embedded
@@ -160,7 +160,7 @@ def run(home: Path, large: int, users: int) -> Figures:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--large", type=int, default=100_000, help="memories of the user who has most")
     parser.add_argument("--users", type=int, default=50, help="users of 1,000 memories who are asked about")
     parser.add_argument("--home", type=Path, help="folder in which what was loaded is kept, and found again")

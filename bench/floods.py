@@ -30,6 +30,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from bench import arguments
 from bench.fairness import CITIES, client_of, message
 from bench.stand import Stand, stack
 
@@ -417,7 +418,7 @@ def _calm(searcher: Quiet, usual: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--only", nargs="*", choices=FLOODS, default=list(FLOODS))
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--attack", choices=FLOODS, help=argparse.SUPPRESS)

@@ -11,7 +11,6 @@ dispatches.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ import psycopg
 from sqlalchemy import text
 
 from api.stack.postgres import Postgres
+from bench import arguments
 from bench.stand import database, show, timed
 from core.config import Settings
 from core.events import log, parsing
@@ -137,7 +137,7 @@ def _route(router: Router) -> None:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

@@ -10,7 +10,6 @@ needs the right to read the servers' figures.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import tempfile
@@ -20,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import arguments
 from bench.stand import home_stack
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -150,7 +150,7 @@ def show(starts: list[tuple[float, float]], usage: Mapping[str, Usage]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--small", action="store_true", help="of `imprint up --small`")
     parser.add_argument("--seconds", type=float, default=60.0, help="of idle time")
     given = parser.parse_args()

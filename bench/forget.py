@@ -14,7 +14,6 @@ Who wrote and labelled the scenarios had not seen the rules. The rules were mend
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import forget_sentences
+from bench import arguments, forget_sentences
 from bench.stand import Stand, stack
 
 SETS = ("dev", "dev2", "held", "held2")
@@ -211,7 +210,7 @@ def show(name: str, score: Score, *, failures: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--set", nargs="+", default=["dev", "dev2"], choices=SETS)
     parser.add_argument("--only", nargs="+", help="ids of scenarios")
     parser.add_argument("--show", action="store_true", help="list the scenarios that failed")

@@ -9,11 +9,10 @@ reader is asked about a sample of the messages that the rule lets through.
 
 from __future__ import annotations
 
-import argparse
 import random
 from datetime import UTC, datetime
 
-from bench import talks
+from bench import arguments, talks
 from bench.decide import decide_all, rates
 from core.forgetting import recognition, suggested
 from core.forgetting.talk import Turn
@@ -29,7 +28,7 @@ NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--seconds", type=float, default=2.0, help="processor seconds for each figure")
     seconds = parser.parse_args().seconds
     events = messages()

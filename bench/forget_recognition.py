@@ -14,7 +14,6 @@ anything, is taken for a request all the same, by the reader and by words alone.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import reader_data, regression, talks
+from bench import arguments, reader_data, regression, talks
 from bench.regression import Row, Trained, Vector
 from core.config import Settings
 from core.forgetting import recognition
@@ -167,7 +166,7 @@ def report_ordinary(locomo: Path, *, show: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--ordinary", type=Path)
     parser.add_argument("--show", action="store_true", help="print the ordinary messages that are taken for requests")

@@ -17,7 +17,6 @@ The data are public and are not part of this project.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import Counter, defaultdict
@@ -27,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import gatemem_labels
+from bench import arguments, gatemem_labels
 from bench.forget import settle
 from bench.gatemem_labels import Labels
 from bench.stand import Stand, stack
@@ -140,7 +139,7 @@ def figures(score: Score) -> Mapping[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument(
         "--data", type=Path, required=True, help="folder of DOMAIN.episodes.jsonl and .checkpoints.jsonl"
     )

@@ -13,7 +13,6 @@ dispatch without it. A dispatch is one `ledger.run` with an agent that does noth
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ import psycopg
 from sqlalchemy import text
 
 from api import trace
-from bench import accept, route
+from bench import accept, arguments, route
 from bench.stand import database, timed
 from core import logs
 from core.config import Settings
@@ -317,7 +316,7 @@ _DEAD = "SELECT relname, n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE r
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="events, and as many finished dispatches")
     parser.add_argument("--snapshot", type=float, default=60, help="seconds for which a snapshot is held; 0: none")
     parser.add_argument("--behind", type=int, default=0, help="dispatches that end while a snapshot is held; 0: none")

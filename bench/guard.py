@@ -9,7 +9,6 @@ ones that look like them, secrets and what only looks like one, written by hand 
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import time
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import arguments
 from core.screening import screen
 from core.screening.screen import Screened
 
@@ -104,7 +104,7 @@ def long_text() -> str:
 
 def main() -> None:
     """Print every figure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=DATA / "locomo_dev.json")
     parser.add_argument("--longmemeval", type=Path, default=DATA / "longmemeval_s_dev.json.gz")
     parser.add_argument("--mistakes", action="store_true", help="print each labelled text that is taken for another")

@@ -7,12 +7,12 @@ To reach: p95 below 300 ms. The floor is `POST /v1/search` for the same question
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 
 import httpx
 
+from bench import arguments
 from bench.stand import Stand, show, stack
 from bench.write import WHO, statement
 
@@ -68,7 +68,7 @@ def _milliseconds(client: httpx.Client, path: str, body: object) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--known", type=int, default=10_000)
     show(__doc__, run(parser.parse_args().known))
 

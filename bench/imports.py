@@ -8,7 +8,6 @@ Then the user is exported again.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import httpx
 
+from bench import arguments
 from bench.stand import Stand, show, stack, timed
 from core.transfer.reading import Reading
 from core.transfer.records import Conversation
@@ -83,7 +83,7 @@ def _export(stand: Stand) -> tuple[int, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--talks", type=int, default=1_500)
     show(__doc__, run(parser.parse_args().talks))
 

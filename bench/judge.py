@@ -10,7 +10,6 @@ leaves open, and is always right, or always says that two statements are the sam
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
+from bench import arguments
 from bench.judge_pairs import Pair, made
 from core.config import Settings
 from core.consolidation.judge import (
@@ -143,7 +143,7 @@ def families(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Iterator[str]:
 
 def main() -> None:
     """Print every figure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=DATA / "locomo_dev.json")
     parser.add_argument("--longmemeval", type=Path, default=DATA / "longmemeval_s_dev.json.gz")
     parser.add_argument("--half", choices=("held-out", "built-on"), help="only this half")

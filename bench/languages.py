@@ -11,7 +11,6 @@ the multilingual model (`bench.local_models`), so the second ones are the figure
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import defaultdict
@@ -21,6 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from bench import arguments
 from bench.stand import Stand, stack
 
 Json = dict[str, Any]
@@ -83,7 +83,7 @@ def harmed(stand: Stand, talk: Json) -> tuple[int, list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--languages", nargs="+", default=[])
     parser.add_argument("--half", choices=["first", "second"])
     parser.add_argument("--show", action="store_true", help="list the questions that were not answered")

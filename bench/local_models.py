@@ -8,7 +8,6 @@ Operators of the domain `com.microsoft` are documented in onnxruntime's `docs/Co
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from bench import arguments
 from core.inference.local_embedder import local_model_path
 from core.inference.local_models import e5, encoder, minilm
 from core.inference.local_models.catalog import MULTILINGUAL
@@ -164,7 +164,7 @@ def _external(name: str, of: tuple[int, list[int]]) -> Any:
 
 def main() -> None:
     """Write the files, or compare them with `--check`; the mean is made with the graph."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the files, and write nothing")
     check = parser.parse_args().check
     for drawing in DRAWINGS:

@@ -10,7 +10,6 @@ the sentence, or the sentence within the quotation. Reported by language: of the
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from bench import pipeline
+from bench import arguments, pipeline
 from bench.changes import LEARNING
 from bench.pipeline import TENANT, Pipeline
 
@@ -80,7 +79,7 @@ def count(case: Json, cited: list[tuple[int, str]], score: Score) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--show", action="store_true", help="print what went wrong")
     parsed = parser.parse_args()

@@ -14,12 +14,11 @@ settled within `--minutes` of a session ends the measurement.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bench import talks
+from bench import arguments, talks
 from bench.stand import Stand, stack
 from bench.talks import HELD_OUT, Score
 from core.config import Settings
@@ -99,7 +98,7 @@ def extractor_settings(extractor: str) -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--talks", nargs="+", default=sorted(HELD_OUT), choices=talks.talks(), metavar="TALK")
     parser.add_argument("--sessions", type=int, help="publish the first sessions of each conversation alone")
     parser.add_argument("--extractors", nargs="+", default=EXTRACTORS, choices=EXTRACTORS)

@@ -10,7 +10,6 @@ beside them. What is measured, how, and what is fair about it: docs/peers.md.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -31,6 +30,7 @@ import psycopg
 from psycopg import sql
 
 from api.stack.postgres import Postgres
+from bench import arguments
 from bench.peers_table import Row, table
 from bench.peers_talks import TEXTS, Talk, counted, talks, texts
 from bench.stand import Stand, percentiles, stack
@@ -286,7 +286,7 @@ def say(what: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--talks", type=int, default=1, help="the first N conversations; 0: all")
     parser.add_argument("--questions", type=int, default=0, help="of each the first N questions; 0: all")

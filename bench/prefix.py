@@ -12,13 +12,13 @@ as many tokens as the context beside it.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from bench import arguments
 from bench.extract import sessions
 from bench.stand import Stand, show, stack
 from core.inference.token_counting import counter
@@ -123,7 +123,7 @@ def _flat(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--turns", type=int, default=50)
     parser.add_argument("--limit", type=int, default=8_000)

@@ -14,7 +14,6 @@ dispatch for a worker.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import statistics
 import tempfile
@@ -40,7 +39,7 @@ from api import app as application
 from api.ingress import direct
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
-from bench import write
+from bench import arguments, write
 from bench.stand import free_port, stack
 from core import logs
 from core.config import Settings
@@ -393,7 +392,7 @@ _WAITS: Final = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=20, help="messages, and searches")
     parser.add_argument("--known", type=int, default=500, help="memories of the user")
     parser.add_argument("--no-stack", action="store_true", help="leave out the queues of a running stack")

@@ -16,7 +16,6 @@ PyTorch, which nothing else here does; an epoch of all takes some 40 minutes on 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import tempfile
@@ -28,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import reader_data
+from bench import arguments, reader_data
 from bench.reader_data import Example, Json
 from core.forgetting import matching
 from core.inference.local_embedder import GRAPHS, local_model_path, read_files
@@ -358,7 +357,7 @@ def _levels(trained: Reader, head: str, examples: Sequence[Example]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--left-out", nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--talk", nargs="*", type=Path, default=[], help="more files of ordinary talk")

@@ -10,7 +10,6 @@ the superuser.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 import psycopg
 
+from bench import arguments
 from bench.stand import database, show, timed
 from core.events import parsing
 from core.expiry import sweep
@@ -174,7 +174,7 @@ def _sweep(app: Database) -> Counter[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("messages", nargs="?", type=int, default=MESSAGES)
     show(__doc__, run(parser.parse_args().messages))
 

@@ -8,7 +8,6 @@ router also reads the payloads, evaluates the rules, and writes decisions and di
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import uuid
@@ -18,6 +17,7 @@ import psycopg
 from sqlalchemy import text
 
 from api.stack.postgres import Postgres
+from bench import arguments
 from bench.stand import database, show, timed
 from core.config import Settings
 from core.storage import db
@@ -106,7 +106,7 @@ def _fill(connection: psycopg.Connection) -> None:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

@@ -18,7 +18,6 @@ what was loaded for the next time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -30,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from bench import arguments
 from bench.search_clients import Client, at_once, compared, served
 from bench.search_data import TENANT, Asked, Crowd, Filled, filled, load
 from bench.search_picture import Step, drawn
@@ -315,7 +315,7 @@ _NEAREST = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--what", nargs="+", choices=(*WHAT, "all"), default=["all"])
     parser.add_argument("--rows", type=int, default=1_000_000, help="memories in the table; one user has a tenth of it")
     parser.add_argument("--questions", type=int, default=300, help="questions of one measurement")

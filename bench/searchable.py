@@ -8,7 +8,6 @@ found; the time runs from before the publish to after the answer that cites it. 
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 import uuid
@@ -16,6 +15,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
+from bench import arguments
 from bench.stand import Stand, percentiles, show, stack
 
 ROUNDS = 60
@@ -61,7 +61,7 @@ def _post(stand: Stand, client: HTTPConnection, path: str, body: dict[str, Any])
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

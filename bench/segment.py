@@ -11,7 +11,6 @@ boundaries, evenly spaced. A boundary counts as found where one is drawn at most
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
@@ -24,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from bench import arguments
 from bench.extract import sessions
 from core.inference.local_embedder import LocalEmbedder
 from core.summaries import segmentation, unit_rule_text
@@ -192,7 +192,7 @@ def rates(path: Path, whole: Sequence[Stream]) -> tuple[float, float]:
 
 def main() -> None:
     """Print a row for each set and way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("path", nargs="?", type=Path, default=CONVERSATIONS)
     options = parser.parse_args()
     sets = streams(options.path)

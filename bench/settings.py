@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from bench import arguments
 from core.config import Settings
 
 HEAD = """# Settings
@@ -79,7 +79,7 @@ def _values(field: FieldInfo) -> str:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     print(table(), end="")
 
 

@@ -8,7 +8,6 @@ as fast as they are accepted; router and workers are paused, so that nothing but
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 
 import httpx
 
+from bench import arguments
 from bench.accept import only_api
 from bench.stand import Stand, show, stack
 
@@ -97,7 +97,7 @@ def _read_stored(stand: Stand) -> float:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    arguments.parser(__doc__).parse_args()
     show(__doc__, run())
 
 

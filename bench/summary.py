@@ -10,7 +10,6 @@ word; an observation (LoCoMo's own facts, of those messages) is told where one l
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import arguments
 from core.language.terms import terms, token_estimate
 from core.summaries import extractive, key_messages, rolling
 from core.summaries.rolling import SummaryInput, SummaryLimits
@@ -113,7 +113,7 @@ def told(text: str, covered: Sequence[Message], observations: Sequence[tuple[fro
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("path", nargs="?", type=Path, default=ROOT.parent / "shared" / "data" / "locomo_dev.json")
     parser.add_argument("--mistakes", action="store_true", help="print each labelled sentence that was told wrongly")
     options = parser.parse_args()

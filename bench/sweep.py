@@ -10,10 +10,9 @@ fades; `counting users` is what finds out who has too many.
 
 from __future__ import annotations
 
-import argparse
-
 import psycopg
 
+from bench import arguments
 from bench.stand import database, show, timed
 from core.config import Settings
 from core.events.publishing import Author
@@ -96,7 +95,7 @@ def _overflow(app: Database, settings: Settings) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("memories", nargs="?", type=int, default=MEMORIES)
     show(__doc__, run(parser.parse_args().memories))
 

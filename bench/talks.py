@@ -13,7 +13,6 @@ the first time; docs/extraction.md says how they did then.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -22,6 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench import arguments
 from bench.stand import Stand, stack
 from core.language import third_person
 from core.types import Message
@@ -163,7 +163,7 @@ def run(names: list[str]) -> dict[str, Score]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--talks", nargs="+", default=talks())
     parser.add_argument("--show", action="store_true", help="list what is wrong, stale and missed")
     options = parser.parse_args()

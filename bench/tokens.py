@@ -11,7 +11,6 @@ tests/core/inference/measured_tokens.json.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import importlib
 import json
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from bench import arguments
 from core.inference.token_counting import ANY, ESTIMATED, Estimate
 
 HERE = Path(__file__).resolve().parent
@@ -149,7 +149,7 @@ def speed() -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--strings", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)

@@ -9,7 +9,6 @@ embedded, for each message; `repeats`: share of the wanted vectors that were the
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ import httpx
 import psycopg
 from prometheus_client.parser import text_string_to_metric_families
 
+from bench import arguments
 from bench.peers_talks import talks
 from bench.stand import Stand, free_port, show, stack
 from core.types import Json
@@ -92,7 +92,7 @@ def _vectors(port: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--models", nargs="+", default=["multilingual", "english"])
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))

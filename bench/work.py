@@ -11,13 +11,13 @@ alone; `held` is a first meeting. `train.jsonl` holds single sentences by anothe
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import arguments
 from bench.atomic import DERIVED, Counts, Json, publish
 from bench.stand import Stand, stack
 
@@ -62,7 +62,7 @@ def _holds(text: str, word: str) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--half", choices=["dev", "held"], default="dev")
     parser.add_argument("--language", choices=["en", "zh"])
     parser.add_argument("--show", action="store_true", help="list what is wrong")

@@ -16,7 +16,6 @@ With `--workers 2`, two processes work at once for two users with as many memori
 
 from __future__ import annotations
 
-import argparse
 import gc
 import multiprocessing
 import time
@@ -31,6 +30,7 @@ import psycopg
 from numpy.typing import NDArray
 from sqlalchemy import make_url
 
+from bench import arguments
 from bench.stand import database, show
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
@@ -300,7 +300,7 @@ _INDEX = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--known", type=int, default=10_000, help="memories of the user")
     parser.add_argument("--candidates", type=int, default=1_200, help="statements judged in each measurement")
     parser.add_argument("--others", type=int, default=1_000_000, help="memories of others; 0: none")
