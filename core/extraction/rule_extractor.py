@@ -40,11 +40,6 @@ class ReadSentence:
     is_asserted: bool = False
 
     @property
-    def counts(self) -> bool:
-        """Return whether a slot makes it worth keeping."""
-        return any(not slot.pattern.weak for slot in self.slots)
-
-    @property
     def is_certain(self) -> bool:
         """Return whether it may be put in other words."""
         return self.is_asserted and quoting.is_certain(self.text, self.language)
@@ -127,7 +122,7 @@ def _worth_keeping(heard: HeardMessage) -> Iterator[ReadSentence]:
             continue
         if (
             sentence.orders
-            or sentence.counts
+            or sentence.slots
             or (
                 quoting.is_quotable(heard, position, sentence.language)
                 and (position - 1 in wrong or quoting.is_durable(heard, position, sentence.language))
@@ -148,7 +143,7 @@ def _salient(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
         words = plain.get(sentence.position, "")
         if (
             sentence.orders
-            or sentence.counts
+            or sentence.slots
             or (words and (salience.takes_back(words) or (heavy and salience.is_worth_a_line(words))))
         ):
             yield sentence

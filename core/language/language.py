@@ -18,7 +18,6 @@ class Pattern:
     """A row: what a sentence must look like, and what it then says.
 
     `exclusive` slots hold one value at a time (a home); the others gather (allergies) and go to `structured`.
-    What fills a `weak` one is not worth keeping for that alone.
     """
 
     regex: re.Pattern[str]
@@ -30,7 +29,6 @@ class Pattern:
     exclusive: bool = True
     corrects: bool = False
     negated: bool = False
-    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
