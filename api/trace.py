@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from api.serializers import dispatch_json, event_json
-from core.events import dispatch_queries, log, replays
+from core.dispatches import queries as dispatch_queries
+from core.dispatches import replays
+from core.events import log
 from core.memory import memories
 from core.storage.db import Database, Tx
 from core.types import Event, Json

@@ -28,8 +28,9 @@ from bench import accept, route
 from bench.stand import database, timed
 from core import logs
 from core.config import Settings
-from core.events import dispatch_queries, log, parsing
-from core.events.dispatch_queries import DispatchFilter
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.queries import DispatchFilter
+from core.events import log, parsing
 from core.inference.embedders import HashEmbedder
 from core.sessions import ingest
 from core.storage import db

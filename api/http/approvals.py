@@ -17,14 +17,16 @@ from api.ingress.dependencies import Deps, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.serializers import event_json
 from core.consolidation import dispute_resolution
+from core.dispatches import control as dispatch_control
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.control import SignedRemark, Verdict
+from core.dispatches.queries import DispatchFilter
 from core.errors import Conflict, Forbidden, ImprintError, Invalid, NotFound, Problem
-from core.events import dispatch_control, dispatch_queries, log
-from core.events.dispatch_control import SignedRemark, Verdict
-from core.events.dispatch_queries import DispatchFilter
+from core.events import log
 from core.events.parsing import Name
-from core.extraction import feedback
 from core.forgetting import forget
 from core.memory import memories
+from core.remembering import feedback
 from core.storage.db import Tx
 from core.types import Json
 

@@ -26,9 +26,9 @@ from core.consolidation.manual_merge import MOST_MERGED
 from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
 from core.events import log, request_ids
 from core.events.log import Announcement
-from core.extraction import stated
 from core.memory import by_hand
 from core.memory.by_hand import Made
+from core.remembering import stated
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json

@@ -22,9 +22,10 @@ from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import conflicts, manual_merge
 from core.consolidation.conflicts import Choice, Decision, MemoryConflict
+from core.dispatches import control as dispatch_control
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.control import SignedRemark
 from core.errors import Invalid
-from core.events import dispatch_control, dispatch_queries
-from core.events.dispatch_control import SignedRemark
 from core.inference.sound_vectors import embed_sound
 from core.memory import memories
 from core.screening import output

@@ -15,11 +15,13 @@ from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
+from core.dispatches import dead_letters
+from core.dispatches import edits as dispatch_edits
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.control import SignedRemark
+from core.dispatches.edits import EditedParams
+from core.dispatches.retries import RetryFilter
 from core.errors import Conflict
-from core.events import dead_letters, dispatch_edits, dispatch_queries
-from core.events.dispatch_control import SignedRemark
-from core.events.dispatch_edits import EditedParams
-from core.events.dispatch_retries import RetryFilter
 from core.types import Json
 from rules.registry import dispatch_params
 from rules.registry.limits import Allowed

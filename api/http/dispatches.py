@@ -16,10 +16,12 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
-from core.events import dispatch_control, dispatch_queries, dispatch_retries
-from core.events.dispatch_control import SignedRemark, Verdict
-from core.events.dispatch_queries import DispatchFilter
-from core.events.dispatch_retries import RetryFilter
+from core.dispatches import control as dispatch_control
+from core.dispatches import queries as dispatch_queries
+from core.dispatches import retries as dispatch_retries
+from core.dispatches.control import SignedRemark, Verdict
+from core.dispatches.queries import DispatchFilter
+from core.dispatches.retries import RetryFilter
 from core.tenancy.tenants import Caller
 from core.types import Json
 

@@ -22,10 +22,11 @@ from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, Misconfigured, Problem
 from core.events.message_shapes import ClientMessage
 from core.events.parsing import Content, Name, Who
-from core.extraction import extractor_setting, preview
-from core.extraction.preview import Bench, Preview, Verdict
+from core.extraction import extractor_setting
 from core.extraction.session import FailedWindow, PostponedWindow
 from core.inference.client import Call
+from core.remembering import preview
+from core.remembering.preview import Bench, Preview, Verdict
 from core.screening import output, screen
 from core.types import Category, Json, Kind, Message, Topic, Trust
 from rules.engine.similarity import Meanings

@@ -24,16 +24,17 @@ from api.ingress.field_filters import ANY_OF, FieldsAsJson
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
+from core.browsing import listing
+from core.browsing.listing import MemoryFilter, Order
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
-from core.extraction import stated
 from core.memory import as_of as memory_as_of
-from core.memory import by_hand, field_filters, listing, memories, writer
+from core.memory import by_hand, field_filters, memories, writer
 from core.memory.as_of import NOW, Moment
 from core.memory.by_hand import Made
 from core.memory.changes import Edit, Owner
-from core.memory.listing import MemoryFilter, Order
 from core.memory.typed_values import ValueType
+from core.remembering import stated
 from core.search.filters import SERVED
 from core.storage.db import Tx
 from core.summaries import unit_links

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.http.memory_requests import Patch
 from core.errors import Invalid
-from core.extraction import edits
+from core.remembering import edits
 from core.types import Json
 
 

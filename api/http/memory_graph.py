@@ -15,9 +15,9 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from api.serializers import strength
+from core.browsing import graph
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
-from core.memory import graph
 from core.search.filters import SERVED
 from core.types import Category, Kind, Status, Topic, Trust
 

@@ -12,10 +12,10 @@ from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, mo
 from api.ingress.bodies import RequestBody
 from core.errors import Problem
 from core.events.parsing import ENCODER, NESTING, NUL, YEARS, AudienceLabels, Name, Who
-from core.extraction import requests
-from core.extraction.requests import Wish
 from core.memory import typed_values
 from core.memory.typed_values import TypedValue
+from core.remembering import requests
+from core.remembering.requests import Wish
 from core.sessions.state import merge_patch
 from core.types import Candidate, Category, Json, Kind, Topic, Trust
 

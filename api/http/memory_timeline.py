@@ -17,10 +17,10 @@ from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
+from core.browsing import lineage, timeline
+from core.browsing.timeline import Axis, Wanted
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
-from core.memory import lineage, timeline
-from core.memory.timeline import Axis, Wanted
 from core.search.filters import SERVED
 from core.types import Category, Kind, Status, Trust
 

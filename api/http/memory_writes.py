@@ -27,12 +27,12 @@ from core.errors import Conflict, Invalid, Problem
 from core.events import request_ids
 from core.events.parsing import Name
 from core.events.request_ids import Requests, Via
-from core.extraction import stated as extraction_stated
-from core.extraction.edits import UNSERVED
-from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
 from core.inference.sound_vectors import embed_sound
 from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
+from core.remembering import stated as extraction_stated
+from core.remembering.edits import UNSERVED
+from core.remembering.stated import ATTEMPTS, RequestedStatement, StatementOutcome
 from core.sessions import speaker_clocks
 from core.storage.db import Tx, recordset
 from core.tenancy.tenants import Caller

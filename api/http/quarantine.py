@@ -20,9 +20,10 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, Writer
 from api.ingress.large_json import Route
 from api.serializers import memory_json
+from core.browsing import quarantine
 from core.consolidation import conflicts
 from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
-from core.memory import memories, quarantine
+from core.memory import memories
 from core.screening import output, risky_instructions, screen
 from core.types import Category, Json
 from core.undo import undo

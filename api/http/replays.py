@@ -16,10 +16,11 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
+from core.dispatches import replays
+from core.dispatches.replays import NewReplay, Standing
 from core.errors import Invalid, Problem
-from core.events import log, replays, request_ids, type_patterns
+from core.events import log, request_ids, type_patterns
 from core.events.parsing import Name
-from core.events.replays import NewReplay, Standing
 from core.screening import output
 from core.settings.limits import LimitReached
 from core.storage.db import Tx

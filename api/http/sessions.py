@@ -31,10 +31,10 @@ from api.ingress.dependencies import Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.serializers import message_json
+from core.browsing import drawn
 from core.erasure import session
 from core.events.parsing import Content, KeepDays, Name, SessionState
 from core.language.terms import token_estimate
-from core.memory import drawn
 from core.screening import output
 from core.sessions import hidden_messages, sessions, state, transcripts, working_memory
 from core.sessions.sessions import Session

@@ -18,7 +18,8 @@ from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import dispatch_json, sent_to
-from core.events import dispatch_queries, dispatch_retries
+from core.dispatches import queries as dispatch_queries
+from core.dispatches import retries as dispatch_retries
 from core.events.parsing import Name
 from core.tenancy import endpoints
 from core.types import DispatchStatus, Json

@@ -23,9 +23,9 @@ from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
 from api.ingress.field_filters import ANY_OF, FieldFilter
+from core.browsing.listing import Order
 from core.errors import Invalid, NotFound, Problem
 from core.events.parsing import Content, Name, NativeEvent, unstorable
-from core.memory.listing import Order
 from core.tenancy.tenants import Caller
 from core.types import Category, Json
 

@@ -11,8 +11,8 @@ from uuid import UUID
 import structlog
 
 from core.agents import FOR_ACTION
+from core.dispatches.dispatches import DECIDERS
 from core.events import log as event_log
-from core.events.dispatches import DECIDERS
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
 from core.types import DispatchStatus, Event, Json

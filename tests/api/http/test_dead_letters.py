@@ -11,9 +11,10 @@ from httpx import Response
 from sqlalchemy import text
 
 from core.config import Settings
+from core.dispatches import control as dispatch_control
+from core.dispatches import dead_letters
+from core.dispatches.control import SignedRemark
 from core.errors import Forbidden
-from core.events import dead_letters, dispatch_control
-from core.events.dispatch_control import SignedRemark
 from core.events.publishing import Author
 from core.storage.db import Database
 from core.types import Json

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import dispatch_retries
+from core.dispatches import retries as dispatch_retries
 from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
 from rules.engine.ruleset import Ruleset

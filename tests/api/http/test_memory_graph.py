@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from core.memory import graph
+from core.browsing import graph
 from core.storage.db import Database
 from core.types import Json, Trust
 from tests.doors import OTHER, Doors

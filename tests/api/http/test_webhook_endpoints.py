@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import dispatch_queries
+from core.dispatches import queries as dispatch_queries
 from core.storage.db import Database
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.dispatches import control as dispatch_control
+from core.dispatches.control import SignedRemark
 from core.errors import Conflict, NotFound
-from core.events import dispatch_control
-from core.events.dispatch_control import SignedRemark
 from core.events.publishing import Author
 from core.forgetting import restoring
 from core.forgetting.undo_window import Forgetting

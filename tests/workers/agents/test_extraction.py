@@ -8,11 +8,11 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extraction import requests
 from core.inference import own_prompts
 from core.inference.openai_client import OpenAIClient
 from core.inference.own_prompts import PromptDraft
 from core.memory import tombstones
+from core.remembering import requests
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from rules.registry import store

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import dispatch_control
-from core.events.dispatch_control import SignedRemark
+from core.dispatches import control as dispatch_control
+from core.dispatches.control import SignedRemark
 from core.events.publishing import Author
 from core.forgetting import matching
 from core.inference import local_reader

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core.dispatches import replays
+from core.dispatches.replays import NewReplay
 from core.errors import Conflict, Never
-from core.events import replays
 from core.events.publishing import Author
-from core.events.replays import NewReplay
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import selection
