@@ -19,7 +19,7 @@ from core.memory import as_of, field_filters, memories, relations
 from core.remembering import stated as stated_requests
 from core.search import query
 from core.search.filters import SERVED, Filters
-from core.search.query import Question, SearchResult
+from core.search.question import Question, SearchResult
 from core.search.recall_log import Asker
 from core.sessions import transcripts
 from core.storage.db import Tx

@@ -29,7 +29,7 @@ from core.search import arms, pagination, query
 from core.search.filters import SERVED, Filters
 from core.search.ordering import TYPES, RankedPage
 from core.search.pagination import Cursor
-from core.search.query import Question, SearchResult
+from core.search.question import Question, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
 from core.storage.bounded_rows import PAGE_BYTES

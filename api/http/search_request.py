@@ -14,7 +14,7 @@ from api.ingress.field_filters import ANY_OF, FieldFilter
 from core.errors import Problem
 from core.events.parsing import Content, Name
 from core.search import pagination, recipes
-from core.search.query import Method
+from core.search.question import Method
 from core.search.recipes import RECIPES
 from core.types import Category, Kind, Topic
 

@@ -14,7 +14,7 @@ from core.screening import output
 from core.search import passages
 from core.search.arms import ArmHit
 from core.search.passages import FoundPassage
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.search.units import FoundUnit
 from core.types import Json, Message, Trust
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from api.http.search_results import groups_json, result_json, session_of
 from core.search.candidates import Hit
 from core.search.ordering import RankedHit
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.search.units import FoundUnit
 from core.types import Evidence
 

@@ -14,7 +14,7 @@ from api.ingress import dependencies
 from core.config import Settings
 from core.errors import Invalid, Later, Problem
 from core.search import query
-from core.search.query import SearchAnswer
+from core.search.question import SearchAnswer
 from core.sessions import ingest
 from core.tenancy import tenants
 from tests.doors import OTHER, Doors, key_of
