@@ -32,7 +32,7 @@ from api.compat.requests import (
     UpdateRequest,
 )
 from api.compat.scopes import ENTITIES, owner_of
-from api.http import erasure
+from api.http.erasure import erasure
 from api.ingress import audience
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Publisher, Reader, Writer, any_caller, any_key

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
 from api.console.routing import Form, Rendering, at, page, router
-from api.http import imports
+from api.http.transfer import imports
 from api.ingress.dependencies import Body, any_key
 from api.ingress.route_bounds import Bounds, with_bounds
 

@@ -19,7 +19,7 @@ from api.console.pages.add import url_of
 from api.console.render import Renderer, language_of, translate
 from api.console.routing import Rendering, page, router
 from api.demo import conversations
-from api.http.stream import HEADERS, follow_as
+from api.http.log.stream import HEADERS, follow_as
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.following import Filter
 from api.ingress.route_bounds import Bounds, with_bounds

@@ -14,7 +14,7 @@ from api.console import lookback, profile_view
 from api.console.calls import Api, ApiCalls, together
 from api.console.lookback import Lookback, Percent
 from api.console.routing import Form, Opener, Rendering, at, page, router
-from api.http import exports
+from api.http.transfer import exports
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Reader
 from api.ingress.route_bounds import Bounds, with_bounds
