@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, optional, page
 
 
 class ReceiptBody(Answer):
@@ -81,13 +81,10 @@ class Forgetting(Answer):
     final_at: datetime = Field(description="Until when it can be undone")
 
 
-class ForgettingPage(Page):
-    """Requests to forget that can be undone."""
-
-    items: list[Forgetting]
-
-
 class UndoneForgetting(Forgetting):
     """A request to forget that was undone."""
 
     state: str = Field(description="`undone`")
+
+
+ForgettingPage = page("ForgettingPage", Forgetting, "Requests to forget that can be undone.")

@@ -10,8 +10,9 @@ from pydantic import Field
 from api.authors import Authorship
 from api.http.rules.answers import BacktestEstimate, FiringSample
 from api.http.work.answers import Dispatch
-from api.ingress.answers import Answer, Page, ProblemPlace, optional
+from api.ingress.answers import Answer, ProblemPlace, optional, page
 from core.types import DispatchStatus, Json
+from rules.registry.event_trace import TracedRule
 
 
 class AcceptedEvent(Answer):
@@ -56,22 +57,6 @@ class LoggedEvent(Answer):
     traceparent: str | None = Field(description="Trace context, as the publisher sent it")
     tracestate: str | None
     partitionkey: str | None
-
-
-class EventPage(Page):
-    """A page of events."""
-
-    items: list[LoggedEvent]
-
-
-class TracedRule(Answer):
-    """A rule with its verdict on the event."""
-
-    rule: str
-    version: int
-    verdict: str = Field(description="`fired`, `gathered`, `held`, `unmatched`, …")
-    reason: str | None = Field(description="What held it back")
-    tree: Json | None = Field(description="The conditions with their results and the actual values")
 
 
 class TracedChange(Answer):
@@ -261,7 +246,5 @@ class EventReplay(ReplaySummary):
     settle_token: str = Field(description="Waits for everything that follows from it: `GET /v1/settle`")
 
 
-class ReplayPage(Page):
-    """A page of replays."""
-
-    items: list[ReplaySummary]
+EventPage = page("EventPage", LoggedEvent, "A page of events.")
+ReplayPage = page("ReplayPage", ReplaySummary, "A page of replays.")

@@ -11,7 +11,7 @@ from pydantic import Field
 from api.authors import Authorship
 from api.http.log.answers import LoggedEvent
 from api.http.work.answers import Dispatch
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, Page, optional, page
 from core.types import Category, Json, Kind, Relation, Status, Topic, Trust
 
 
@@ -105,12 +105,6 @@ class KeptStatement(Answer):
     decision_id: UUID = Field(description="Id of the change, for its undo")
 
 
-class KeptStatements(Page):
-    """Verdicts on several statements, in their order."""
-
-    items: list[KeptStatement]
-
-
 class MemoryChange(Answer):
     """A version of a memory: what was done to it, by whom and why."""
 
@@ -127,12 +121,6 @@ class HistoricVersion(MemoryChange):
 
     snapshot: Json = Field(description="The memory as it was after the change")
     dispatch_id: UUID | None
-
-
-class MemoryHistory(Page):
-    """Versions of a memory, oldest first."""
-
-    items: list[HistoricVersion]
 
 
 class RuleVersion(Answer):
@@ -203,12 +191,6 @@ class Decision(Answer):
     undone_by: UUID | None
 
 
-class DecisionPage(Page):
-    """A page of verdicts."""
-
-    items: list[Decision]
-
-
 class UndoneChange(Answer):
     """An undone change."""
 
@@ -245,12 +227,6 @@ class RelatedMemory(Memory):
     path: list[PathHop]
 
 
-class RelatedPage(Page):
-    """Related memories, closest first."""
-
-    items: list[RelatedMemory]
-
-
 class WrittenRelation(Answer):
     """A relation between two memories."""
 
@@ -260,12 +236,6 @@ class WrittenRelation(Answer):
     strength: float = Field(description="Share of the weight of its kind")
     at: datetime
     change_id: UUID | None
-
-
-class RelationPage(Page):
-    """Relations from and to a memory."""
-
-    items: list[WrittenRelation]
 
 
 class EvidenceMessage(Answer):
@@ -307,12 +277,6 @@ class ShownConflict(Answer):
     held: list[UUID] = Field(description="Dispatches that wait for an approval to decide it")
 
 
-class ConflictPage(Page):
-    """A page of conflicts."""
-
-    items: list[ShownConflict]
-
-
 class ResolvedConflict(Answer):
     """What a decision about a conflict has changed."""
 
@@ -337,12 +301,6 @@ class QuarantinedMemory(Answer):
     cause: str = Field(description="Why it was set apart; names all memories of one cause")
     findings: list[QuarantineFinding] = Field(description="What the screen finds in it today")
     cited: list[EvidenceMessage]
-
-
-class QuarantinePage(Page):
-    """A page of quarantined memories."""
-
-    items: list[QuarantinedMemory]
 
 
 class ReviewedRow(Answer):
@@ -407,12 +365,6 @@ class Rebuild(Answer):
     ended_at: datetime | None
 
 
-class RebuildPage(Page):
-    """A page of rebuilds."""
-
-    items: list[Rebuild]
-
-
 class AppliedRebuild(Answer):
     """A rebuild that was applied."""
 
@@ -426,3 +378,13 @@ class DroppedRebuild(Answer):
 
     id: UUID
     status: str
+
+
+KeptStatements = page("KeptStatements", KeptStatement, "Verdicts on several statements, in their order.")
+MemoryHistory = page("MemoryHistory", HistoricVersion, "Versions of a memory, oldest first.")
+DecisionPage = page("DecisionPage", Decision, "A page of verdicts.")
+RelatedPage = page("RelatedPage", RelatedMemory, "Related memories, closest first.")
+RelationPage = page("RelationPage", WrittenRelation, "Relations from and to a memory.")
+ConflictPage = page("ConflictPage", ShownConflict, "A page of conflicts.")
+QuarantinePage = page("QuarantinePage", QuarantinedMemory, "A page of quarantined memories.")
+RebuildPage = page("RebuildPage", Rebuild, "A page of rebuilds.")

@@ -16,7 +16,7 @@ from api.http.memories.bulk_changes import LEAST_MERGED
 from api.http.memories.reading import MemorySelection, filter_of, filter_problems
 from api.http.memories.requests import Content, Reason
 from api.ingress import audience
-from api.ingress.answers import Answer, Page, answers
+from api.ingress.answers import Answer, answers, page
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -63,12 +63,6 @@ class BulkJob(Answer):
     settle_token: str = Field(description="Waits for everything that follows from it: `GET /v1/settle`")
 
 
-class BulkJobPage(Page):
-    """A page of jobs."""
-
-    items: list[BulkJob]
-
-
 class BulkJobRow(Answer):
     """A memory of a job, and what became of it, or would."""
 
@@ -86,10 +80,8 @@ class BulkJobRow(Answer):
     counts: dict[str, int] = Field(description="Rows of each table that are erased")
 
 
-class BulkJobRows(Page):
-    """A page of the rows of a job."""
-
-    items: list[BulkJobRow]
+BulkJobPage = page("BulkJobPage", BulkJob, "A page of jobs.")
+BulkJobRows = page("BulkJobRows", BulkJobRow, "A page of the rows of a job.")
 
 
 router = APIRouter(prefix="/v1/memories/bulk", tags=["memory"], route_class=Route)

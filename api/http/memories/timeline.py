@@ -20,7 +20,7 @@ from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
 from core.memory import lineage, timeline
-from core.memory.timeline import Axis, Wanted
+from core.memory.timeline import Axis, Succession, Wanted
 from core.search.filters import SERVED
 from core.types import Category, Kind, Status, Trust
 
@@ -61,15 +61,6 @@ class TimelineMemory(BaseModel):
     begins: datetime
     ends: datetime | None
     recorded_at: datetime
-
-
-class Succession(BaseModel):
-    """A memory that took the place of another (`supersedes`), or into which it went (`derived_from`)."""
-
-    before: UUID
-    after: UUID
-    relation: str
-    change_id: UUID | None
 
 
 class TimelineAnswer(BaseModel):
@@ -143,15 +134,7 @@ def get_timeline(deps: Deps, caller: Reader, request: Annotated[TimelineRequest,
             TimelineMemory(**{name: getattr(row, name) for name in names}, begins=begins, ends=ends)
             for begins, ends, row in page.rows
         ],
-        successions=[
-            Succession(
-                before=succession.before,
-                after=succession.after,
-                relation=succession.relation,
-                change_id=succession.change_id,
-            )
-            for succession in page.successions
-        ],
+        successions=list(page.successions),
         left_out=page.left_out,
         more=page.more,
     )

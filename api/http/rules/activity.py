@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -18,7 +17,7 @@ from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
 from core.types import Json
 from rules.registry import activity, comparison
-from rules.registry.activity import Steps
+from rules.registry.activity import RuleLane, Steps
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
 
@@ -29,7 +28,6 @@ SHOWN: Final = 100
 """Rules of one chart."""
 
 RuleName = Annotated[str, StringConstraints(max_length=100)]
-Counts = Annotated[list[int], Field(description="One number for each bucket, the oldest first")]
 
 
 class ActivityRequest(RequestBody):
@@ -50,20 +48,6 @@ class ActivityRequest(RequestBody):
         if problems := list(_problems(since, until)):
             raise Invalid(problems)
         return Steps(since, until, self.buckets)
-
-
-class RuleLane(BaseModel):
-    """Decisions of one rule. `estimated`: buckets, from 0, that had too many to count and hold estimates."""
-
-    rule: str
-    enabled: bool
-    deleted: bool
-    last_met_at: datetime | None
-    last_acted_at: datetime | None
-    fired: Counts
-    gathered: Counts
-    held: Counts
-    estimated: list[int]
 
 
 class ActivityChart(BaseModel):
@@ -91,7 +75,7 @@ def get_activity(deps: Deps, caller: Reader, request: Annotated[ActivityRequest,
         to=steps.until,
         buckets=steps.count,
         bucket_seconds=steps.seconds,
-        items=[RuleLane(**asdict(rule)) for rule in lanes],
+        items=lanes,
         left_out=left_out,
     )
 

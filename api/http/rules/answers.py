@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from api.ingress.answers import Answer, Page, ProblemPlace, optional
+from api.ingress.answers import Answer, ProblemPlace, optional, page
 from core.types import Json
 
 
@@ -34,12 +34,6 @@ class SavedRule(RuleInForce):
 
     warnings: list[ProblemPlace]
     cost: RuleCost
-
-
-class RulePage(Page):
-    """The rules in force, by name."""
-
-    items: list[RuleInForce]
 
 
 class RuleFiles(Answer):
@@ -104,12 +98,6 @@ class RuleRevision(Answer):
     at: datetime
     rule: Json | None = Field(description="Null: it was deleted")
     diff: str
-
-
-class RuleHistory(Page):
-    """Versions of a rule, newest first."""
-
-    items: list[RuleRevision]
 
 
 class DispatchCount(Answer):
@@ -315,3 +303,7 @@ class RuleSchema(Answer):
     type: str
     properties: dict[str, Any]
     definitions: dict[str, Any] = Field(alias="$defs")
+
+
+RulePage = page("RulePage", RuleInForce, "The rules in force, by name.")
+RuleHistory = page("RuleHistory", RuleRevision, "Versions of a rule, newest first.")

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, optional, page
+from core.context.adaptive_depth import Depth
 from core.types import Category, Json, Kind, Status, Topic, Trust
 
 
@@ -105,13 +106,6 @@ class ResultGroup(Answer):
     results: list[int]
 
 
-class Depth(Answer):
-    """How many memories the question calls for, and why."""
-
-    k: int
-    reasons: list[str]
-
-
 class SearchRecipe(Answer):
     """A search recipe: its purpose and its parameters."""
 
@@ -130,12 +124,6 @@ class SearchRecipe(Answer):
     distinct: bool
     include: list[str]
     formula: str | None
-
-
-class RecipePage(Page):
-    """The search recipes."""
-
-    items: list[SearchRecipe]
 
 
 class ArmHit(Answer):
@@ -222,3 +210,6 @@ class ContextAnswer(Answer):
     counter: str = Field(description="How the tokens were counted")
     depth: Depth
     took_ms: float
+
+
+RecipePage = page("RecipePage", SearchRecipe, "The search recipes.")

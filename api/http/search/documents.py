@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import Field, StringConstraints, ValidationError
 
-from api.ingress.answers import Answer, Page, answers, optional
+from api.ingress.answers import Answer, answers, optional, page
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -64,12 +64,6 @@ class ListedDocument(Document):
     passages: int
 
 
-class DocumentPage(Page):
-    """A page of documents."""
-
-    items: list[ListedDocument]
-
-
 class DocumentPassage(Answer):
     """A passage of a document."""
 
@@ -94,6 +88,9 @@ class DeletedDocument(Answer):
     id: UUID
     deleted: bool
     passages: int
+
+
+DocumentPage = page("DocumentPage", ListedDocument, "A page of documents.")
 
 
 router = APIRouter(prefix="/v1/documents", tags=["knowledge"], route_class=Route)

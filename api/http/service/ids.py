@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from api.ingress.answers import Answer, Page, answers
+from api.ingress.answers import Answer, answers, page
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.errors import Forbidden
@@ -23,10 +23,7 @@ class FoundId(Answer):
     id: UUID
 
 
-class FoundIds(Page):
-    """Ids with the same end, newest first, at most five."""
-
-    items: list[FoundId]
+FoundIds = page("FoundIds", FoundId, "Ids with the same end, newest first, at most five.")
 
 
 router = APIRouter(prefix="/v1", tags=["ids"], route_class=Route)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 
 from api.http.search.answers import UnitFact
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, optional, page
+from core.sessions.known_owners import Member, RowCount
+from core.sessions.transcripts import RepeatedMessage
+from core.sessions.working_memory import WorkingValue
+from core.summaries.key_messages import KeyMessage
 from core.types import Json, Trust
 
 
@@ -37,13 +40,6 @@ class SessionWithUsers(SessionInfo):
 
     users: list[str] = Field(description="Users whose messages it has, at most 20")
     warnings: list[str] = Field(description="What is probably a mistake: messages of several users outside of a group")
-
-
-class RowCount(Answer):
-    """A number of rows, counted up to 200."""
-
-    count: int
-    more: bool = Field(description="There may be others")
 
 
 class OwnerRow(Answer):
@@ -74,36 +70,10 @@ class GroupRow(OwnerRow):
     group_id: str
 
 
-class UserPage(Page):
-    """A page of users."""
-
-    items: list[UserRow]
-
-
-class GroupPage(Page):
-    """A page of groups."""
-
-    items: list[GroupRow]
-
-
-class Member(Answer):
-    """A user who spoke in a group."""
-
-    user_id: str
-    last_at: datetime
-    messages: int = Field(description="Among the latest 200 messages of each of the latest 50 sessions")
-
-
 class MemberList(Answer):
     """Who spoke in a group, the last to speak first."""
 
     items: list[Member]
-
-
-class SessionPage(Page):
-    """A page of sessions."""
-
-    items: list[SessionInfo]
 
 
 class ErasedSession(Answer):
@@ -135,12 +105,6 @@ class SessionMessage(Answer):
     memory_ids: list[UUID] = optional("With `memories`: those drawn from it")
 
 
-class MessagePage(Page):
-    """Messages of a session, in order."""
-
-    items: list[SessionMessage]
-
-
 class HiddenMark(Answer):
     """Who hid a message, when and why."""
 
@@ -149,45 +113,12 @@ class HiddenMark(Answer):
     at: datetime
 
 
-class RepeatedMessage(Answer):
-    """An event that repeated a message."""
-
-    event_id: str
-    source: str
-    differs: bool
-
-
 class FullMessage(SessionMessage):
     """A message with its metadata."""
 
     hidden_by: HiddenMark | None
     extras: Json = Field(description="Tool calls, tags, metadata")
     repeats: list[RepeatedMessage]
-
-
-class WorkingValue(Answer):
-    """A value of the working memory."""
-
-    key: str
-    value: Any = Field(description="Any JSON")
-    updated_at: datetime
-    expires_at: datetime | None
-
-
-class WorkingPage(Page):
-    """Working memory of a session, by key."""
-
-    items: list[WorkingValue]
-
-
-class KeyMessage(Answer):
-    """A sentence that a summary keeps word for word."""
-
-    message_id: str
-    position: int
-    kind: str
-    quote: str
-    by: str
 
 
 class SessionSummary(Answer):
@@ -228,12 +159,6 @@ class Plan(Answer):
     updated_at: datetime | None
 
 
-class PlanPage(Page):
-    """Plans of a session."""
-
-    items: list[Plan]
-
-
 class Unit(Answer):
     """A slice of a conversation on one topic."""
 
@@ -254,12 +179,6 @@ class Unit(Answer):
     prompt: str | None = Field(description="Name and version of the prompt; null: made by rules")
     updated_at: datetime
     source_type: str
-
-
-class UnitPage(Page):
-    """Units of a session."""
-
-    items: list[Unit]
 
 
 class UnitWithLinks(Unit):
@@ -288,3 +207,12 @@ class GroupProfile(Profile):
     """Profile of a group."""
 
     group_id: str
+
+
+UserPage = page("UserPage", UserRow, "A page of users.")
+GroupPage = page("GroupPage", GroupRow, "A page of groups.")
+SessionPage = page("SessionPage", SessionInfo, "A page of sessions.")
+MessagePage = page("MessagePage", SessionMessage, "Messages of a session, in order.")
+WorkingPage = page("WorkingPage", WorkingValue, "Working memory of a session, by key.")
+PlanPage = page("PlanPage", Plan, "Plans of a session.")
+UnitPage = page("UnitPage", Unit, "Units of a session.")

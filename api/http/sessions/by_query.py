@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from api.http.sessions import sessions
-from api.http.sessions.answers import ErasedSession, MessagePage, SessionWithUsers, WorkingPage, WorkingValue
+from api.http.sessions.answers import ErasedSession, MessagePage, SessionWithUsers, WorkingPage
 from api.http.sessions.sessions import Around, Keys, Put
 from api.ingress.answers import answers, refuses
 from api.ingress.audience import ReaderDeps
@@ -16,6 +16,7 @@ from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from core.events.parsing import Name
 from core.sessions import working_memory
+from core.sessions.working_memory import WorkingValue
 from core.types import Json
 
 router = APIRouter(prefix="/v1/session", tags=["sessions"], route_class=Route)

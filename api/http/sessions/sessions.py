@@ -20,7 +20,6 @@ from api.http.sessions.answers import (
     SessionPage,
     SessionWithUsers,
     WorkingPage,
-    WorkingValue,
 )
 from api.ingress import audience, paging
 from api.ingress import raw_access as unscreened
@@ -39,6 +38,7 @@ from core.screening import output
 from core.sessions import hidden_messages, sessions, state, transcripts, working_memory
 from core.sessions.sessions import Session
 from core.sessions.transcripts import SessionFilter
+from core.sessions.working_memory import WorkingValue
 from core.storage.db import Tx
 from core.summaries import rolling
 from core.types import Json, Message

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from api.http.service.answers import RemovedRows
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, optional, page
 from core.settings.limits import TenantLimits
 from core.tenancy.retention import Retention
 
@@ -21,12 +21,6 @@ class PromptSummary(Answer):
     version: int | None = Field(description="Version of the tenant's own; null: it has none")
     share: float | None
     recorded_as: str = Field(description="How the ledger of calls names it")
-
-
-class PromptPage(Page):
-    """The prompts."""
-
-    items: list[PromptSummary]
 
 
 class PromptVersion(Answer):
@@ -82,12 +76,6 @@ class Secret(Answer):
     created_at: datetime
     updated_at: datetime
     updated_by: str | None
-
-
-class SecretPage(Page):
-    """Stored secrets."""
-
-    items: list[Secret]
 
 
 class Tenant(Answer):
@@ -157,3 +145,7 @@ class EmbeddingSettings(Answer):
     until: datetime | None
     vectors: VectorCounts
     offered: list[str]
+
+
+PromptPage = page("PromptPage", PromptSummary, "The prompts.")
+SecretPage = page("SecretPage", Secret, "Stored secrets.")

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.ingress.answers import Answer, Page, optional
+from api.ingress.answers import Answer, optional, page
+from core.events.dispatch_queries import Decider
 from core.types import DispatchStatus, Json
 
 
@@ -62,20 +63,6 @@ class DispatchOfEvent(Dispatch):
 
     event_id: str | None
     event_type: str | None
-
-
-class DispatchPage(Page):
-    """A page of dispatches."""
-
-    items: list[DispatchOfEvent]
-
-
-class Decider(Answer):
-    """A key that may decide about a dispatch."""
-
-    id: str
-    name: str | None
-    scopes: list[str]
 
 
 class ShownDispatch(DispatchOfEvent):
@@ -139,12 +126,6 @@ class DeadLetterGroup(Answer):
     newest: DispatchOfEvent
 
 
-class DeadLetterGroups(Page):
-    """A page of groups."""
-
-    items: list[DeadLetterGroup]
-
-
 class DiscardedDispatches(Answer):
     """Dead letters that were discarded, or would be."""
 
@@ -173,14 +154,13 @@ class FailingEndpoint(Answer):
     error: str | None
 
 
-class EndpointPage(Page):
-    """Failing addresses."""
-
-    items: list[FailingEndpoint]
-
-
 class EnabledEndpoint(Answer):
     """An address that is called again."""
 
     address: str
     enabled: bool
+
+
+DispatchPage = page("DispatchPage", DispatchOfEvent, "A page of dispatches.")
+DeadLetterGroups = page("DeadLetterGroups", DeadLetterGroup, "A page of groups.")
+EndpointPage = page("EndpointPage", FailingEndpoint, "Failing addresses.")
