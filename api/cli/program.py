@@ -11,7 +11,7 @@ from typer.exceptions import Abort, TyperException
 
 from api.cli import failures, lazy
 from api.cli.lazy import CommandTable, LazyGroup
-from api.terminal import as_json, err, escape, out
+from api.terminal import as_json, err, escape, out, say
 from core import deferred
 from core.errors import ImprintError
 
@@ -27,19 +27,13 @@ COMMANDS: CommandTable = {
     "search": ("api.cli.commands.search.search:search", "Search memories, messages and documents."),
     "context": ("api.cli.commands.search.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.commands.search.documents:commands", "The knowledge base: documents."),
-    "mcp": (
-        "api.cli.commands.host.mcp:mcp",
-        "MCP over standard input and output, for agents that start a command.",
-    ),
+    "mcp": ("api.cli.commands.host.mcp:mcp", "MCP over standard input and output, for agents that start a command."),
     "events": ("api.cli.commands.log.events:commands", "The log: follow it live, trace an event, replay some."),
     "rules": ("api.cli.commands.rules.rules:commands", "The rules in force: show and change them."),
     "memory": ("api.cli.commands.memories.memory:commands", "Memories: list, edit, forget, explain."),
     "profile": ("api.cli.commands.sessions.profile:profile", "What is known of a user or a group, in sections."),
     "session": ("api.cli.commands.sessions.session:commands", "Sessions: list, show, end, delete."),
-    "mirror": (
-        "api.cli.commands.host.mirror:commands",
-        "The Markdown mirror: location and state of its files.",
-    ),
+    "mirror": ("api.cli.commands.host.mirror:commands", "The Markdown mirror: location and state of its files."),
     "user": ("api.cli.commands.sessions.user:commands", "A user: profile, export, erasure, receipts."),
     "group": ("api.cli.commands.sessions.group:commands", "A group: export, erasure."),
     "tenant": ("api.cli.commands.tenant.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
@@ -54,10 +48,7 @@ COMMANDS: CommandTable = {
     ),
     "costs": ("api.cli.commands.work.costs:costs", "Cost of model calls by rule, agent, user or model."),
     "status": ("api.cli.commands.work.status:status", "Readiness of the service and length of its queues."),
-    "doctor": (
-        "api.cli.commands.host.doctor:doctor",
-        "Check the machine, the settings and the running installation.",
-    ),
+    "doctor": ("api.cli.commands.host.doctor:doctor", "Check the machine, the settings and the running installation."),
     "bench": (
         "api.cli.commands.host.bench:bench",
         "Measure the running service with a tenant of its own, erased afterwards.",
@@ -67,10 +58,7 @@ COMMANDS: CommandTable = {
     "backup": ("api.cli.commands.host.backup:backup", "Back up this home: database, keys."),
     "restore": ("api.cli.commands.host.backup:restore", "Restore a backup into an empty home."),
     "serve": ("api.cli.serve:serve", "The HTTP API, in one or more processes."),
-    "router": (
-        "api.cli.commands.host.service:router",
-        "The router (one process): applies the rules to new events.",
-    ),
+    "router": ("api.cli.commands.host.service:router", "The router (one process): applies the rules to new events."),
     "worker": ("api.cli.commands.host.service:worker", "A Celery worker for one queue."),
     "clock": (
         "api.cli.commands.host.service:clock",
@@ -152,7 +140,7 @@ def _report(error: Exception, *, as_program: bool) -> None:
     if message is None:
         raise error
     if not as_program:
-        err.print(f"[red]Error:[/] {escape(message)}", soft_wrap=True, highlight=False)
+        say(f"[red]Error:[/] {escape(message)}", err)
         return
     faults = [
         {"pointer": problem.pointer, "detail": problem.detail} for problem in getattr(error, "problems", None) or []
@@ -171,7 +159,7 @@ def _warn_of_unknown_settings() -> None:
     except ImprintError:
         return
     for sentence in names:
-        err.print(f"[yellow]Warning:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
+        say(f"[yellow]Warning:[/] {escape(sentence)}", err)
 
 
 lazy.add_placeholders(app, COMMANDS)

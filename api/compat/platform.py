@@ -22,15 +22,7 @@ from api.compat.answers import (
     Mem0Version,
 )
 from api.compat.entities import paged
-from api.compat.requests import (
-    PAGE,
-    AddRequest,
-    DeleteBatch,
-    FindRequest,
-    ListRequest,
-    UpdateBatch,
-    UpdateRequest,
-)
+from api.compat.requests import PAGE, AddRequest, DeleteBatch, FindRequest, ListRequest, UpdateBatch, UpdateRequest
 from api.compat.scopes import ENTITIES, owner_of
 from api.http.erasure import erasure
 from api.ingress import audience

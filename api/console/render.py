@@ -115,10 +115,7 @@ class Renderer:
 def load() -> Renderer:
     """Read templates and catalogues."""
     templates = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
     templates.filters |= {"bytes": size}

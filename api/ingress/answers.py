@@ -28,10 +28,7 @@ REFUSALS: Final[dict[int, tuple[str, str]]] = {
     429: ("Overloaded", "A limit of the tenant is reached; send again after `Retry-After` seconds."),
     431: ("HeadersTooLarge", "The headers are too many or too long."),
     502: ("Refused", "A service that this operation needs refused."),
-    503: (
-        "Unavailable",
-        "Not now, and nothing was changed; send again after `Retry-After` seconds.",
-    ),
+    503: ("Unavailable", "Not now, and nothing was changed; send again after `Retry-After` seconds."),
 }
 """Name and meaning of each refusal, by status; all have the form of `Problem`."""
 

@@ -15,11 +15,7 @@ from core.types import Json
 
 Span = Literal["7d", "30d", "90d"]
 
-SPANS: Final[Mapping[Span, timedelta]] = {
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-    "90d": timedelta(days=90),
-}
+SPANS: Final[Mapping[Span, timedelta]] = {"7d": timedelta(days=7), "30d": timedelta(days=30), "90d": timedelta(days=90)}
 
 COUNTED: Final[Mapping[str, int]] = {"rule": 50_000, "agent": 50_000, "user": 5_000, "model": 50_000}
 """Model calls that the page sums up at most: the newest of the time span. A user is looked up for each of them."""

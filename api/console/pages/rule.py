@@ -36,9 +36,7 @@ async def get_rule(
 ) -> Response:
     path = at("rules", name)
     rule, history, sample = await together(
-        api.get(path),
-        api.get(f"{path}/versions", limit=VERSIONS, after=before),
-        drafts.sample(api, event),
+        api.get(path), api.get(f"{path}/versions", limit=VERSIONS, after=before), drafts.sample(api, event)
     )
     tested = await drafts.test(api, name, sample) if sample else None
     return pages.page(

@@ -22,11 +22,7 @@ OFFERED: Final = 200
 
 Span = Literal["1d", "7d", "30d"]
 
-SPANS: Final[Mapping[Span, timedelta]] = {
-    "1d": timedelta(days=1),
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-}
+SPANS: Final[Mapping[Span, timedelta]] = {"1d": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 """Time spans of a comparison."""
 
 

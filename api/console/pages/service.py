@@ -18,10 +18,5 @@ async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Resp
         api.get("/v1/tenant/webhooks"),
     )
     return pages.page(
-        request,
-        "service.html",
-        endpoints=endpoints["items"],
-        limits=limits,
-        embedding=embedding,
-        webhooks=webhooks,
+        request, "service.html", endpoints=endpoints["items"], limits=limits, embedding=embedding, webhooks=webhooks
     )

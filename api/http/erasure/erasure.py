@@ -39,10 +39,7 @@ ERASED: Final = answers(SignedReceipt | ErasureRehearsal, refusals=(409,))
 
 
 @router.delete(
-    "/memories/{memory_id}",
-    dependencies=audience.READABLE_MEMORY,
-    operation_id="eraseMemory",
-    responses=ERASED,
+    "/memories/{memory_id}", dependencies=audience.READABLE_MEMORY, operation_id="eraseMemory", responses=ERASED
 )
 def delete_memory(
     deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False, dry_run: Rehearsal = False
@@ -56,11 +53,7 @@ def delete_memory(
     return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
-@router.delete(
-    "/users/{user_id:path}",
-    operation_id="eraseUser",
-    responses=ERASED,
-)
+@router.delete("/users/{user_id:path}", operation_id="eraseUser", responses=ERASED)
 def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = False) -> Json:
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 

@@ -24,12 +24,7 @@ START: Final = "SessionStart"
 ANSWERED: Final = frozenset({PROMPT, START})
 """Hooks whose answer reaches the model."""
 
-NAMES: Final = {
-    "userPromptSubmitted": PROMPT,
-    "sessionStart": START,
-    "agentStop": "Stop",
-    "sessionEnd": "SessionEnd",
-}
+NAMES: Final = {"userPromptSubmitted": PROMPT, "sessionStart": START, "agentStop": "Stop", "sessionEnd": "SessionEnd"}
 """Copilot's names of the hooks that are used."""
 
 SOURCE: Final = "coding-agent"

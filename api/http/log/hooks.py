@@ -82,10 +82,7 @@ async def post_hook(
     event: Annotated[str | None, Query(max_length=100, description="Name of the hook, if the payload lacks it")] = None,
     project: Annotated[
         str | None,
-        Query(
-            max_length=1_000,
-            description="Name of the project; default: that of the session, or `cwd`. Empty: none",
-        ),
+        Query(max_length=1_000, description="Name of the project; default: that of the session, or `cwd`. Empty: none"),
     ] = None,
     x_imprint_project: Annotated[str | None, Header(description="As `project`: a path or address")] = None,
 ) -> Response:

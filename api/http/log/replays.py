@@ -58,9 +58,7 @@ def _type_pattern(pattern: str) -> str:
 
 
 TypePattern = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$"),
-    AfterValidator(_type_pattern),
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$"), AfterValidator(_type_pattern)
 ]
 
 IdempotencyKey = Annotated[

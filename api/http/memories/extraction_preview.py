@@ -24,7 +24,6 @@ from core.events.parsing import Content, Name, Who
 from core.extraction import extractor_setting, preview
 from core.extraction.preview import Bench, Preview, Verdict
 from core.extraction.session import FailedWindow, PostponedWindow
-from core.inference.client import Call
 from core.screening import output, screen
 from core.types import Category, Json, Kind, Message, Topic, Trust
 from rules.engine.similarity import Meanings
@@ -188,7 +187,12 @@ def post_preview(deps: Deps, caller: Reader, request: PreviewRequest) -> Extract
         screened=list(_screened(taken, positions)),
         left_out=_left_out(previewed, positions),
         rules=extraction_rules.explain(conversation, meanings),
-        model=_model_use(previewed.calls),
+        model=ModelUse(
+            calls=len(previewed.calls),
+            model=previewed.calls[0].model if previewed.calls else None,
+            input_tokens=sum(call.input_tokens for call in previewed.calls),
+            output_tokens=sum(call.output_tokens for call in previewed.calls),
+        ),
     )
 
 
@@ -275,12 +279,3 @@ def _why(window: FailedWindow | PostponedWindow, positions: Sequence[int]) -> st
     reason = window.reason if isinstance(window, FailedWindow) else window.cause.detail
     first, last = positions[window.where.first - 1], positions[window.where.last - 1]
     return f"Messages {first} to {last}: {reason}"
-
-
-def _model_use(calls: Sequence[Call]) -> ModelUse:
-    return ModelUse(
-        calls=len(calls),
-        model=calls[0].model if calls else None,
-        input_tokens=sum(call.input_tokens for call in calls),
-        output_tokens=sum(call.output_tokens for call in calls),
-    )

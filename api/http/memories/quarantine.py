@@ -21,7 +21,7 @@ from api.ingress.dependencies import Deps, Limit, Reader, Writer
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import conflicts
-from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
+from core.errors import Conflict, Invalid, NotFound, Problem
 from core.memory import memories, quarantine
 from core.screening import output, risky_instructions, screen
 from core.types import Category, Json
@@ -92,13 +92,9 @@ def post_reviews(deps: Deps, caller: Writer, request: ReviewOfMany) -> Json:
                 change = undo.last_of(tx, memory_id)
             items.append({"id": memory_id, "outcome": "done", "undo": decisions.undo_path(change)})
         except (NotFound, Conflict, Invalid) as error:
-            items.append(_refused(memory_id, error))
+            items.append({"id": memory_id, "outcome": "refused", "detail": error.detail})
     done = sum(item["outcome"] == "done" for item in items)
     return {"done": done, "refused": len(items) - done, "more": more, "items": items}
-
-
-def _refused(memory_id: UUID, error: ImprintError) -> Json:
-    return {"id": memory_id, "outcome": "refused", "detail": error.detail}
 
 
 def _findings(row: Any, cited: Sequence[Any]) -> Iterator[Json]:

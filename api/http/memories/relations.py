@@ -60,11 +60,7 @@ def _name(relation: StoredRelation) -> str:
     responses=answers(WrittenRelation, refusals=(409,)),
 )
 def put_relation(
-    deps: Deps,
-    caller: Writer,
-    memory_id: UUID,
-    request: RelationRequest,
-    reader_labels: audience.QueryLabels = None,
+    deps: Deps, caller: Writer, memory_id: UUID, request: RelationRequest, reader_labels: audience.QueryLabels = None
 ) -> Json:
     """Relate the memory to another one, or change the strength of their relation."""
     audience.require_memories(deps, caller, [request.to], reader_labels)
@@ -86,11 +82,7 @@ def put_relation(
     responses=refuses(409),
 )
 def delete_relation(
-    deps: Deps,
-    caller: Writer,
-    memory_id: UUID,
-    relation: Annotated[Relation, Query()],
-    to: Annotated[UUID, Query()],
+    deps: Deps, caller: Writer, memory_id: UUID, relation: Annotated[Relation, Query()], to: Annotated[UUID, Query()]
 ) -> Response:
     """Remove a relation to another memory; 404 if there is none."""
     unlink = Unlink(memory_id, relation, to)

@@ -234,7 +234,7 @@ class Review(RequestBody):
 SLOT: Final = frozenset({"attribute", "value"})
 
 CLEARABLE: Final = SLOT | {
-    *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured", "audience_labels"),
+    *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured", "audience_labels")
 }
 """Fields of a memory that may be cleared."""
 

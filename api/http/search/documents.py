@@ -188,7 +188,7 @@ def post_document(
         **_document_json(saved.document),
         "fate": saved.fate,
         "passages": saved.passages,
-        "apart": _apart(saved.apart),
+        "apart": [{"passage": piece.position, "reason": piece.apart} for piece in saved.apart],
     }
 
 
@@ -267,10 +267,6 @@ def _problem(location: Sequence[int | str], detail: str) -> Problem:
 
 def _document_json(row: Any) -> Json:
     return {name: getattr(row, name) for name in SHOWN}
-
-
-def _apart(pieces: Sequence[preparation.DocumentPassage]) -> list[Json]:
-    return [{"passage": piece.position, "reason": piece.apart} for piece in pieces]
 
 
 def _passage(row: Any) -> Json:

@@ -58,8 +58,7 @@ class SearchRequest(BaseModel):
 
     user_id: Name | None = None
     user_ids: Annotated[
-        list[Name],
-        Field(max_length=USERS, description=f"Search the memory of several users at once, at most {USERS}"),
+        list[Name], Field(max_length=USERS, description=f"Search the memory of several users at once, at most {USERS}")
     ] = []
     group_id: Name | None = None
     query: Annotated[Content, Field(max_length=10_000)]
@@ -68,8 +67,7 @@ class SearchRequest(BaseModel):
         None
     )
     after: Annotated[
-        str | None,
-        Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search"),
+        str | None, Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search")
     ] = None
     method: Method = "hybrid"
     include: Annotated[
@@ -117,8 +115,7 @@ class SearchRequest(BaseModel):
         Literal["session", "group"] | None, Field(description="Also return the results grouped by session or group")
     ] = None
     per_group: Annotated[
-        int | None,
-        Field(ge=1, le=50, description=f"With `group_by`: maximum results of each; default: {PER_GROUP}"),
+        int | None, Field(ge=1, le=50, description=f"With `group_by`: maximum results of each; default: {PER_GROUP}")
     ] = None
     explain: Annotated[bool, Field(description="Explain the parts of each score and what was searched")] = False
     audience: Annotated[

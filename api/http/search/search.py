@@ -240,31 +240,27 @@ def _question(request: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor
         group_id=request.group_id,
         limit=GROUPED if whole and (cursor or request.group_by) else limit + 1,
         method=request.method,
-        filters=_filters(request, recipe),
+        filters=Filters(
+            include=recipe.include,
+            kinds=request.kinds,
+            categories=request.categories,
+            topics=request.topics,
+            tags=request.tags,
+            session_id=request.session_id,
+            uri_prefix=request.uri_prefix,
+            since=request.time.from_,
+            until=request.time.to,
+            min_similarity=recipe.min_similarity,
+            min_importance=request.min_importance,
+            include_archived=request.include_archived,
+            trust=request.trust or SERVED,
+            moment=Moment(request.as_of, request.known_at),
+            structured=field_filters.demands(request.structured),
+            metadata=field_filters.demands(request.metadata),
+        ),
         recipe=recipe,
         after=cursor.position if cursor and not whole else None,
         now=now,
-    )
-
-
-def _filters(request: SearchRequest, recipe: Recipe) -> Filters:
-    return Filters(
-        include=recipe.include,
-        kinds=request.kinds,
-        categories=request.categories,
-        topics=request.topics,
-        tags=request.tags,
-        session_id=request.session_id,
-        uri_prefix=request.uri_prefix,
-        since=request.time.from_,
-        until=request.time.to,
-        min_similarity=recipe.min_similarity,
-        min_importance=request.min_importance,
-        include_archived=request.include_archived,
-        trust=request.trust or SERVED,
-        moment=Moment(request.as_of, request.known_at),
-        structured=field_filters.demands(request.structured),
-        metadata=field_filters.demands(request.metadata),
     )
 
 

@@ -24,10 +24,7 @@ After = Annotated[int, Query(ge=0, le=100_000, description="`next` of the previo
 By = Annotated[SpendKey, Query(description="Dimension by which calls are aggregated")]
 Since = Annotated[AwareDatetime | None, Query(alias="from", description="Start of the period; default: the first call")]
 Until = Annotated[AwareDatetime | None, Query(alias="to", description="End of the period, exclusive; default: now")]
-Most = Annotated[
-    int | None,
-    Field(ge=1, le=1_000_000, description="The period begins later if more calls are in it"),
-]
+Most = Annotated[int | None, Field(ge=1, le=1_000_000, description="The period begins later if more calls are in it")]
 Limit = Annotated[
     int, Query(ge=1, le=500, description="Maximum number of items, most expensive first; `total` covers all")
 ]

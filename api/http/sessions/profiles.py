@@ -24,8 +24,7 @@ from core.tenancy.tenants import Caller
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Fresh = Annotated[
-    bool,
-    Query(description="Rebuild the profile now; it is stored only if the key has the scope `write`"),
+    bool, Query(description="Rebuild the profile now; it is stored only if the key has the scope `write`")
 ]
 Least = Annotated[float, Query(ge=0, le=1, description="Minimum confidence of attributes")]
 IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="ETag of the profile you have")]

@@ -91,8 +91,7 @@ class ClockPut(RequestBody):
     """The clock by which relative days are understood where neither a time nor its user has a zone."""
 
     time_zone: Annotated[
-        Zone | None,
-        Field(description="Zone of users for whom none was set, such as `Europe/Lisbon`; null: UTC"),
+        Zone | None, Field(description="Zone of users for whom none was set, such as `Europe/Lisbon`; null: UTC")
     ]
 
 
@@ -284,11 +283,7 @@ def put_embedding(deps: Deps, caller: Admin, request: EmbeddingPut) -> Json:
 
 
 def _retention_json(tx: Tx, chosen: Retention) -> Json:
-    return {
-        "retention": chosen.model_dump(),
-        "due": forecast.count_due(tx, chosen),
-        "removed": expiries.counts(tx),
-    }
+    return {"retention": chosen.model_dump(), "due": forecast.count_due(tx, chosen), "removed": expiries.counts(tx)}
 
 
 def _plain(given: SecretStr | None) -> str | None:

@@ -15,7 +15,6 @@ from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.events.parsing import Who
-from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.transfer import imports
 from core.transfer.archive import FILES
@@ -187,7 +186,7 @@ def get_import(deps: Deps, caller: Reader, import_id: UUID) -> ImportJob:
     """Return an import: `uploading`, `pending`, `running`, `done`, `failed` (with `error`) or `cancelled`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = imports.get(tx, import_id)
-        return job(deps, caller, row, _missing(tx, row))
+        return job(deps, caller, row, (imports.missing_parts(tx, row) if row.status == "uploading" else None))
 
 
 @router.delete("/{import_id}", operation_id="cancelImport")
@@ -215,7 +214,3 @@ def job(deps: Dependencies, caller: Caller, row: Any, missing: list[int] | None 
 def _done(row: Any, lines: dict[str, int]) -> int:
     before = FILES[: FILES.index(row.file)] if row.file in FILES else ()
     return int(sum(lines.get(file, 0) for file in before) + row.line)
-
-
-def _missing(tx: Tx, row: Any) -> list[int] | None:
-    return imports.missing_parts(tx, row) if row.status == "uploading" else None

@@ -17,7 +17,7 @@ from api.ingress.dependencies import Deps, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.serializers import event_json
 from core.consolidation import dispute_resolution
-from core.errors import Conflict, Forbidden, ImprintError, Invalid, NotFound, Problem
+from core.errors import Conflict, Forbidden, Invalid, NotFound, Problem
 from core.events import dispatch_control, dispatch_queries, log
 from core.events.dispatch_control import SignedRemark, Verdict
 from core.events.dispatch_queries import DispatchFilter
@@ -68,7 +68,7 @@ def post_decide(deps: Deps, caller: RuleEditor, request: DecisionOnMany) -> Json
                 )
             items.append({"id": dispatch_id, "outcome": "done"})
         except (NotFound, Conflict, Forbidden) as error:
-            items.append(_refused(dispatch_id, error))
+            items.append({"id": dispatch_id, "outcome": "refused", "detail": error.detail})
     deps.bell.notify()
     done = sum(item["outcome"] == "done" for item in items)
     return {"done": done, "refused": len(items) - done, "more": more, "items": items}
@@ -95,10 +95,6 @@ def _held_of_rule(transaction: Any, request: DecisionOnMany) -> tuple[Sequence[U
     if request.confirm != len(ids):
         raise Conflict(f"{len(ids)} actions of this rule wait now, and `confirm` says {request.confirm}. Look again.")
     return ids, len(rows) > ROWS
-
-
-def _refused(dispatch_id: UUID, error: ImprintError) -> Json:
-    return {"id": dispatch_id, "outcome": "refused", "detail": error.detail}
 
 
 def _effect(tx: Tx, row: Any, secrets: str) -> tuple[str, Json | None]:

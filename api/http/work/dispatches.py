@@ -146,11 +146,7 @@ def post_replay(deps: Deps, caller: Writer, request: Replay) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         done = dispatch_retries.replay(tx, retry_filter, request.limit, dry_run=request.dry_run)
     deps.bell.notify()
-    return {
-        "matched": done.matched,
-        "replayed": len(done.begun),
-        "ids": done.ids if request.dry_run else done.begun,
-    }
+    return {"matched": done.matched, "replayed": len(done.begun), "ids": done.ids if request.dry_run else done.begun}
 
 
 def _decide(deps: Dependencies, caller: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:

@@ -7,8 +7,8 @@ import os
 import typer
 from pydantic import SecretStr
 
-from api.cli.client import AsJson, show_items, show_json
-from api.terminal import escape, out
+from api.cli.client import AsJson, finish_if_json, show_json
+from api.terminal import escape, out, say
 from core import config
 from core.config import Settings
 from core.errors import Misconfigured
@@ -32,7 +32,7 @@ def check(as_json: AsJson = False) -> None:
     else:
         for label, colour, sentences in (("Error", "red", errors), ("Warning", "yellow", warnings)):
             for sentence in sentences:
-                out.print(f"[{colour}]{label}:[/] {escape(sentence)}", soft_wrap=True, highlight=False)
+                say(f"[{colour}]{label}:[/] {escape(sentence)}")
         if not errors and not warnings:
             out.print("The settings are right.")
     if errors:
@@ -47,14 +47,12 @@ def show(as_json: AsJson = False) -> None:
     """
     settings = Settings()
     items = [_item(settings, name) for name in Settings.model_fields]
-    if as_json:
-        show_items(items)
-        return
+    finish_if_json(as_json, {"items": items, "next": None})
     for item in items:
         source = item["source"]
         mark = "dim" if source == "default" else "bold"
         text = "–" if item["value"] is None else str(item["value"])
-        out.print(f"[{mark}]{item['name']}[/] = {escape(text)} [dim]{source}[/]", soft_wrap=True, highlight=False)
+        say(f"[{mark}]{item['name']}[/] = {escape(text)} [dim]{source}[/]")
 
 
 def faults() -> tuple[list[str], list[str]]:

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from api.cli.client import short
 from api.demo.conversations import ConversationTurn, DemoConversation, DemoQuestion
-from api.terminal import err, escape, out
+from api.terminal import err, escape, out, say
 from core.types import Json
 
 SHOWN = 3
@@ -143,7 +143,7 @@ def view(*, as_json: bool) -> DemoView:
 
 def say_kept(home: Path) -> None:
     """Print where the data is, and the commands that show it."""
-    err.print(f"The data stays in {home}. Look around: IMPRINT_HOME={home} imprint up", soft_wrap=True, highlight=False)
+    say(f"The data stays in {home}. Look around: IMPRINT_HOME={home} imprint up", err)
 
 
 def _distinct(results: Sequence[Json]) -> list[Json]:

@@ -16,7 +16,7 @@ from api.cli.commands.host import config, endpoint_probe, installation_checks
 from api.cli.commands.host.findings import COLOURS, CheckResult
 from api.cli.commands.host.findings import run_check as _checked
 from api.stack import host
-from api.terminal import escape, out
+from api.terminal import escape, say
 from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import extractor_setting
@@ -39,7 +39,7 @@ def doctor(as_json: AsJson = False) -> None:
         findings.append(finding)
         if not as_json:
             state = f"[{COLOURS[finding.state]}]{finding.state:<4}[/]"
-            out.print(f"{state} [bold]{finding.name:<12}[/] {escape(finding.detail)}", soft_wrap=True, highlight=False)
+            say(f"{state} [bold]{finding.name:<12}[/] {escape(finding.detail)}")
     failed = any(finding.state == "fail" for finding in findings)
     if as_json:
         show_json({"well": not failed, "checks": [finding.as_json() for finding in findings]})

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from api.cli import tables
-from api.cli.client import AsJson, moment, show_items, show_json
+from api.cli.client import AsJson, finish_if_json, moment
 from api.cli.tables import Column
 from api.terminal import err, out
 from core.config import Settings
@@ -29,9 +29,7 @@ from core.storage.db import Tx
 from core.types import Json
 
 commands = typer.Typer(
-    help="The Markdown mirror: location and state of its files.",
-    no_args_is_help=True,
-    add_completion=False,
+    help="The Markdown mirror: location and state of its files.", no_args_is_help=True, add_completion=False
 )
 
 COLUMNS = (
@@ -52,10 +50,8 @@ def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False
     settings = Settings()
     root = _root(settings)
     path = root if user is None else Mirror(root, tenant, user).folder
-    if as_json:
-        show_json({"path": str(path), "git": settings.mirror_git})
-    else:
-        out.print(str(path), soft_wrap=True, highlight=False, markup=False)
+    finish_if_json(as_json, {"path": str(path), "git": settings.mirror_git})
+    out.print(str(path), soft_wrap=True, highlight=False, markup=False)
 
 
 @commands.command("show")
@@ -67,12 +63,9 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     root = _root(Settings())
     with _tenant(tenant) as tx:
         rows = [row for user_id in _users(tx, user) for row in _file_states(tx, Mirror(root, tenant, user_id))]
-    if as_json:
-        show_items(rows)
-        return
+    finish_if_json(as_json, {"items": rows, "next": None})
     tables.rows(
-        COLUMNS,
-        ([r["user_id"], r["file"], r["memories"], moment(r["synced_at"])[:16], r["stands"]] for r in rows),
+        COLUMNS, ([r["user_id"], r["file"], r["memories"], moment(r["synced_at"])[:16], r["stands"]] for r in rows)
     )
 
 
@@ -88,10 +81,8 @@ def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
         saves = [save for user_id in users for save in _saves(tx, Mirror(root, tenant, user_id))]
         edited = edit_events.announce(tx, tenant, saves)
         log.announce(tx, tenant, [_request(user_id) for user_id in users])
-    if as_json:
-        show_json({"users": users, "edited": edited})
-    else:
-        err.print(f"Asked for {len(users)} mirrors; edited files: {edited}.", highlight=False)
+    finish_if_json(as_json, {"users": users, "edited": edited})
+    err.print(f"Asked for {len(users)} mirrors; edited files: {edited}.", highlight=False)
 
 
 def _request(user_id: str) -> Announcement:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.cli import ids, metrics_folder, preparation, tables
-from api.cli.client import AsJson, finish_if_json, moment, show_items, show_json
+from api.cli.client import AsJson, finish_if_json, moment, show_json
 from api.cli.tables import Column
 from api.terminal import err, out
 from core import deferred, interpreter
@@ -105,10 +105,8 @@ def keys_create(
     held = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
     with closing(preparation.app_database(Settings())) as database:
         key_id, key = preparation.make_key(database, tenant, granted, name, held)
-    if as_json:
-        show_json({"id": key_id, "key": key})
-    else:
-        out.print(key, soft_wrap=True)
+    finish_if_json(as_json, {"id": key_id, "key": key})
+    out.print(key, soft_wrap=True)
 
 
 @key_commands.command("list")
@@ -119,9 +117,7 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     """
     with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
         keys = tenants.keys(tx)
-    if as_json:
-        show_items([{n: getattr(key, n) for n in key.__slots__} for key in keys])
-        return
+    finish_if_json(as_json, {"items": [{n: getattr(key, n) for n in key.__slots__} for key in keys], "next": None})
     tables.rows(KEYS, map(_key_row, keys), headings=True)
 
 

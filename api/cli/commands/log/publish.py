@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from api.cli import progress
 from api.cli.client import AsJson, Client, Refused, moment, open_client, short, show_json, wait_politely
-from api.terminal import err, out
+from api.terminal import out, say
 from core.errors import ImprintError, Problem
 from core.types import Json
 
@@ -141,7 +141,7 @@ def _lines(text: str, name: str) -> Iterator[Any]:
 def _send(client: Client, events: Sequence[Any]) -> Json:
     """Send in batches of one transaction each; return the merged answers."""
     answer: Json = {"accepted": 0, "duplicates": 0, "events": [], "settle_token": None}
-    with progress_bar() as bar:
+    with progress.bar() as bar:
         task = bar.add_task("publishing", total=len(events), visible=len(events) > BATCH)
         for start in range(0, len(events), BATCH):
             batch = events[start : start + BATCH]
@@ -173,7 +173,7 @@ def _shift(pointer: str, start: int) -> str:
 def wait_until_settled(client: Client, token: str, timeout: float) -> int:
     """Wait at most `timeout` seconds until nothing is pending up to the token; return what still is."""
     end = time.monotonic() + timeout
-    with progress_bar() as bar:
+    with progress.bar() as bar:
         most = pending = client.count_pending(token, flush=True)
         task = bar.add_task("settling", total=most, visible=most > 0)
         while pending and time.monotonic() < end:
@@ -198,12 +198,6 @@ def _why(item: Json) -> str:
     return f"{item['target']} is {item['status']} ({since}){': ' if reason else ''}{short(reason, 200)}"
 
 
-def progress_bar() -> Progress:
-    description = TextColumn("{task.description}")
-    columns = (SpinnerColumn(), description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=err, transient=True)
-
-
 def _report(answer: Json, pending: int | None, *, as_json: bool) -> None:
     if as_json:
         show_json(answer if pending is None else {**answer, "settled": pending == 0, "pending": pending})
@@ -212,4 +206,4 @@ def _report(answer: Json, pending: int | None, *, as_json: bool) -> None:
     settled = ", settled" if pending == 0 else ""
     out.print(f"{answer['accepted']} accepted{repeated}{settled}.", highlight=False)
     if len(answer["events"]) == 1:
-        out.print(f"Follow it: imprint events trace {answer['events'][0]['id']}", highlight=False, soft_wrap=True)
+        say(f"Follow it: imprint events trace {answer['events'][0]['id']}")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Annotated
 from uuid import uuid4
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, moment, open_client, show_json
+from api.cli import progress
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, show_json
 from api.cli.commands.rules.backtest import period_end, show_cost
-from api.terminal import err, escape, out
-from core.errors import ImprintError
+from api.terminal import err, escape, say
 from core.types import Json
 
-POLL_SECONDS = 0.5
 SHOWN_SAMPLES = 3
 
 Types = Annotated[str, typer.Option(help="Only these types, comma-separated; wildcards such as order.* are allowed.")]
@@ -36,10 +33,6 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 Cancel = Annotated[str | None, typer.Option(metavar="REPLAY_ID", help="Cancel this replay instead.")]
 
 MODES = ("plan", "shadow", "live")
-
-
-class ReplayStopped(ImprintError, kind="Stopped"):
-    """The replay stopped."""
 
 
 def replay(
@@ -95,7 +88,9 @@ def _plan_and_run(client: Client, body: Json, mode: str, *, yes: bool, as_json: 
         _ask(plan, mode)
     # A key of its own: a request that is repeated because its answer was lost begins nothing more.
     begun = client.post("/v1/events/replay", body | {"mode": mode}, idempotency_key=f"cli-{uuid4()}")
-    _tell(_follow(client, begun, quiet=as_json), as_json=as_json)
+    parts = ("events", "decided")
+    ended = progress.follow(client, "/v1/events/replays", begun, "replay", "events decided", parts, quiet=as_json)
+    _tell(ended, as_json=as_json)
 
 
 def _ask(plan: Json, mode: str) -> None:
@@ -107,34 +102,17 @@ def _ask(plan: Json, mode: str) -> None:
         raise typer.Exit(1)
 
 
-def _follow(client: Client, standing: Json, *, quiet: bool) -> Json:
-    """Wait until all events are decided; show the progress. ReplayStopped: nothing goes on by itself."""
-    path = f"/v1/events/replays/{standing['id']}"
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=err, disable=quiet, transient=True) as bar:
-        task = bar.add_task("events decided", total=standing["events"])
-        while standing["status"] == "running":
-            if standing["error"]:
-                raise ReplayStopped(f"The replay {standing['id']} stands still: {standing['error']}")
-            bar.update(task, completed=standing["decided"])
-            time.sleep(POLL_SECONDS)
-            standing = client.get(path)
-    return standing
-
-
 def _tell(standing: Json, *, as_json: bool) -> None:
-    if as_json:
-        show_json(standing)
-        return
+    finish_if_json(as_json, standing)
     made = ", ".join(f"{times:,} {status}" for status, times in standing["dispatches"].items()) or "none"
-    _say(f"Replay {standing['id']}: {standing['status']}, {standing['decided']:,} of {standing['events']:,} events.")
-    _say(f"Dispatches: {made}. [dim]imprint events trace EVENT shows them beside the original ones.[/]")
+    say(f"Replay {standing['id']}: {standing['status']}, {standing['decided']:,} of {standing['events']:,} events.")
+    say(f"Dispatches: {made}. [dim]imprint events trace EVENT shows them beside the original ones.[/]")
 
 
 def _show_plan(plan: Json) -> None:
-    _say(f"[bold]{plan['events']:,}[/] events, [bold green]{plan['dispatches']:,}[/] dispatches")
+    say(f"[bold]{plan['events']:,}[/] events, [bold green]{plan['dispatches']:,}[/] dispatches")
     if plan["truncated"]:
-        _say(f"[yellow]There are more events: the next replay goes on with --after {plan['next']}.[/]")
+        say(f"[yellow]There are more events: the next replay goes on with --after {plan['next']}.[/]")
     for rule in plan["rules"]:
         _show_rule(rule)
     if plan["rules"]:
@@ -145,22 +123,18 @@ def _show_plan(plan: Json) -> None:
 
 def _show_rule(rule: Json) -> None:
     kind = "" if rule["action_mode"] == "auto" else f" [yellow]{rule['action_mode']}[/]"
-    _say(
+    say(
         f"\n[bold]{escape(rule['rule'])}[/] v{rule['version']}{kind} matches {rule['matched']:,}, acts "
         f"[green]{rule['fired']:,}[/] times"
     )
     if rule["held"]:
-        _say("  held back: " + ", ".join(f"{reason} {times:,}" for reason, times in rule["held"].items()))
+        say("  held back: " + ", ".join(f"{reason} {times:,}" for reason, times in rule["held"].items()))
     if rule["gathered"]:
-        _say(f"  gathered and not enough: {rule['gathered']:,}")
+        say(f"  gathered and not enough: {rule['gathered']:,}")
     for action in rule["estimate"]["actions"]:
-        _say(f"  → {escape(action['target'])} {action['times']:,} times")
+        say(f"  → {escape(action['target'])} {action['times']:,} times")
     for sample in rule["samples"]:
         more = f" and {len(sample['events']) - 1} before" if len(sample["events"]) > 1 else ""
-        _say(f"  [dim]{moment(sample['at'])} {escape(sample['events'][-1])}{more}[/]")
+        say(f"  [dim]{moment(sample['at'])} {escape(sample['events'][-1])}{more}[/]")
     for name in rule["not_simulated"]:
-        _say(f"  [yellow]`{name}` is not simulated: what it holds back now waits its turn.[/]")
-
-
-def _say(line: str) -> None:
-    out.print(line, soft_wrap=True, highlight=False)
+        say(f"  [yellow]`{name}` is not simulated: what it holds back now waits its turn.[/]")

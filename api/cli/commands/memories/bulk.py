@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Annotated, Final
 from uuid import uuid4
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli import ids
-from api.cli.client import AsJson, Client, open_client, show_json
-from api.terminal import err, escape, out
-from core.errors import ImprintError
+from api.cli import ids, progress
+from api.cli.client import AsJson, Client, finish_if_json, open_client, show_json
+from api.terminal import err, escape, say
 from core.types import Category, Json, Status
 
 JOBS: Final = "/v1/memories/bulk/jobs"
 
-POLL_SECONDS: Final = 0.5
 
 SHOWN_ROWS: Final = 10
 """Rows that are listed of a preview, and refused ones of a result."""
@@ -36,10 +32,6 @@ Reason = Annotated[str | None, typer.Option(help="Reason, stored in the history.
 Evidence = Annotated[bool, typer.Option("--evidence", help="Of an erasure: also blank the cited messages.")]
 Preview = Annotated[bool, typer.Option("--preview", help="Only show what would happen.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-
-
-class JobStopped(ImprintError, kind="Stopped"):
-    """The job stopped."""
 
 
 def bulk(
@@ -76,6 +68,11 @@ def bulk(
         _preview_and_run(client, body, only_preview=preview, yes=yes, as_json=as_json)
 
 
+def _follow(client: Client, job: Json, *, quiet: bool) -> Json:
+    title, parts = "preview" if job["preview"] else job["action"], ("rows", "done", "unchanged", "refused")
+    return progress.follow(client, JOBS, job, "job", title, parts, quiet=quiet)
+
+
 def _preview_and_run(client: Client, body: Json, *, only_preview: bool, yes: bool, as_json: bool) -> None:
     tried = _follow(client, client.post(JOBS, body, idempotency_key=_key()), quiet=as_json)
     if as_json and (only_preview or not yes):
@@ -89,10 +86,8 @@ def _preview_and_run(client: Client, body: Json, *, only_preview: bool, yes: boo
         _ask(tried)
     confirm = {"confirm": tried["rows"]} if tried["action"] == "erase" else {}
     done = _follow(client, client.post(f"{JOBS}/{tried['id']}/run", confirm, idempotency_key=_key()), quiet=as_json)
-    if as_json:
-        show_json(done)
-    else:
-        _show_result(client, done)
+    finish_if_json(as_json, done)
+    _show_result(client, done)
 
 
 def _key() -> str:
@@ -109,49 +104,29 @@ def _ask(tried: Json) -> None:
         raise typer.Exit(1)
 
 
-def _follow(client: Client, job: Json, *, quiet: bool) -> Json:
-    """Wait until the job has ended; show the progress. JobStopped: nothing goes on by itself."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=err, disable=quiet, transient=True) as bar:
-        task = bar.add_task("preview" if job["preview"] else job["action"], total=job["rows"])
-        while job["status"] == "running":
-            if job["error"]:
-                raise JobStopped(f"The job {job['id']} stands still: {job['error']}")
-            bar.update(task, completed=job["done"] + job["unchanged"] + job["refused"])
-            time.sleep(POLL_SECONDS)
-            job = client.get(f"{JOBS}/{job['id']}")
-    return job
-
-
 def _show_preview(client: Client, job: Json) -> None:
-    _say(f"[bold]{job['action']}[/] of {job['rows']:,} memories would leave {_numbers(job)}.")
+    say(f"[bold]{job['action']}[/] of {job['rows']:,} memories would leave {_numbers(job)}.")
     if job["chosen"].get("more"):
-        _say("[yellow]More match; these are the newest.[/]")
+        say("[yellow]More match; these are the newest.[/]")
     if job["along"]:
-        _say(f"[yellow]{job['along']:,} memories that nobody chose say the same or rest on these, and go with them.[/]")
+        say(f"[yellow]{job['along']:,} memories that nobody chose say the same or rest on these, and go with them.[/]")
     for warning in job["warnings"]:
-        _say(f"[yellow]{escape(warning)}[/]")
+        say(f"[yellow]{escape(warning)}[/]")
     rows = client.get(f"{JOBS}/{job['id']}/rows?limit={SHOWN_ROWS}")["items"]
     fetched = client.post("/v1/memories/fetch", {"ids": [row["memory_id"] for row in rows]})
     contents = {memory["id"]: memory["content"] for memory in fetched["items"]}
     for row in rows:
         content = contents.get(row["memory_id"], "")
-        _say(
-            f"  {ids.short(row['memory_id'])} {row['outcome']} {escape(content)} [dim]{escape(row['detail'] or '')}[/]"
-        )
+        say(f"  {ids.short(row['memory_id'])} {row['outcome']} {escape(content)} [dim]{escape(row['detail'] or '')}[/]")
     if job["rows"] > len(rows):
-        _say(f"  [dim]and {job['rows'] - len(rows):,} more[/]")
+        say(f"  [dim]and {job['rows'] - len(rows):,} more[/]")
 
 
 def _show_result(client: Client, job: Json) -> None:
-    _say(f"[bold]{job['action']}[/]: {_numbers(job)}. [dim]Job {job['id']}[/]")
+    say(f"[bold]{job['action']}[/]: {_numbers(job)}. [dim]Job {job['id']}[/]")
     for row in client.get(f"{JOBS}/{job['id']}/rows?outcome=refused&limit={SHOWN_ROWS}")["items"]:
-        _say(f"  {ids.short(row['memory_id'])} refused: {escape(row['detail'] or '')}")
+        say(f"  {ids.short(row['memory_id'])} refused: {escape(row['detail'] or '')}")
 
 
 def _numbers(job: Json) -> str:
     return ", ".join(f"{job[name]:,} {name}" for name in ("done", "unchanged", "refused"))
-
-
-def _say(line: str) -> None:
-    out.print(line, soft_wrap=True, highlight=False)

@@ -107,8 +107,4 @@ def _row(item: Json) -> list[str]:
 
 
 def _way(item: Json) -> str:
-    return " → ".join(_hop(hop) for hop in item["path"])
-
-
-def _hop(hop: Json) -> str:
-    return f"{hop['by']} it" if hop["outward"] is False else str(hop["by"])
+    return " → ".join((f"{hop['by']} it" if hop["outward"] is False else str(hop["by"])) for hop in item["path"])

@@ -9,8 +9,7 @@ import typer
 from api.cli import confirming, ids
 from api.cli.client import AsJson, finish_if_json, open_client, short, show_json
 from api.cli.ids import MemoryId
-from api.terminal import err, escape, out
-from core.errors import ImprintError
+from api.terminal import err, escape, out, say
 from core.types import Category, Json, Topic
 
 Owner = Annotated[str, typer.Option("--user", help="Owner of the memory.")]
@@ -25,10 +24,6 @@ Reason = Annotated[str | None, typer.Option(help="Reason, stored in the history.
 Off = Annotated[bool, typer.Option("--off", help="Unpin it.")]
 Evidence = Annotated[bool, typer.Option("--evidence", help="Also erase the text of the messages it cites.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-
-
-class Unconfirmed(ImprintError):
-    """Nothing was erased. Answer with `y`, or give `--yes`."""
 
 
 def add(
@@ -52,7 +47,7 @@ def add(
     if as_json:
         show_json(answer)
     elif answer["memory"] is None:
-        err.print(f"Not kept: {escape(str(answer['reason']))}", soft_wrap=True, highlight=False)
+        say(f"Not kept: {escape(str(answer['reason']))}", err)
     else:
         _show(answer["memory"])
 
@@ -79,10 +74,8 @@ def edit(
     beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
     with open_client() as client:
         memory = client.patch(f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}", changed | beside)
-    if as_json:
-        show_json(memory)
-    else:
-        _show(memory)
+    finish_if_json(as_json, memory)
+    _show(memory)
 
 
 def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: AsJson = False) -> None:
@@ -93,10 +86,8 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
     with open_client() as client:
         path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}/pin"
         memory = client.post(path, {"pinned": not off, "reason": reason})
-    if as_json:
-        show_json(memory)
-    else:
-        _show(memory)
+    finish_if_json(as_json, memory)
+    _show(memory)
 
 
 FORGET = """Erase a memory permanently: another name of `delete`.
@@ -122,7 +113,7 @@ def delete(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as
 
 def _confirm(memory: Json) -> None:
     err.print(escape(short(memory["content"], 200)), highlight=False)
-    confirming.ask("Erase this for good?", Unconfirmed())
+    confirming.ask("Erase this for good?", "Nothing was erased.")
 
 
 def _show(memory: Json) -> None:

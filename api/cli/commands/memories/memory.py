@@ -16,7 +16,7 @@ from api.cli.field_filters import Metadata, Structured
 from api.cli.ids import MemoryId
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
-from api.terminal import err, escape, out
+from api.terminal import err, escape, out, say
 from core.types import Category, Json, Status
 
 
@@ -32,10 +32,7 @@ class MemoryCommands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=MemoryCommands,
-    help="Memories: list, edit, forget, explain.",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=MemoryCommands, help="Memories: list, edit, forget, explain.", no_args_is_help=True, add_completion=False
 )
 commands.command("add")(edits.add)
 commands.command("edit")(edits.edit)
@@ -106,7 +103,7 @@ def list_(
     if not answer["items"]:
         err.print("No memory fits.")
     if answer["next"]:
-        err.print(f"More: --after {answer['next']}", highlight=False, soft_wrap=True)
+        say(f"More: --after {answer['next']}", err)
 
 
 @commands.command("show")

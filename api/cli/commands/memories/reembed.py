@@ -12,7 +12,7 @@ from sqlalchemy import create_engine
 
 from api.cli.client import AsJson, finish_if_json
 from api.cli.commands.memories import tenant_embedding
-from api.terminal import err, out
+from api.terminal import err, out, say
 from core.config import Settings
 from core.errors import ImprintError
 from core.index import reembedding
@@ -68,7 +68,7 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None, as_jso
         out.print(f"{removed:,} vectors by {old} removed.", highlight=False)
     else:
         instruction = f"Restart every process with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
-        out.print(f"{instruction} --finish", soft_wrap=True, highlight=False)
+        say(f"{instruction} --finish")
 
 
 def _take_place(settings: Settings, model: EmbeddingModel) -> tuple[str, bool]:

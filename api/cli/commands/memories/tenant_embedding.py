@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from api.terminal import err, out
+from api.terminal import err, out, say
 from core.config import Settings
 from core.errors import NotFound
 from core.index import embedding_change
@@ -42,7 +42,7 @@ def change(settings: Settings, tenant: str, name: str, *, quiet: bool = False) -
         notice = (
             f"The vectors of {status['other']} are removed after {status['until']}, when nothing uses them any more."
         )
-        out.print(notice, soft_wrap=True, highlight=False)
+        say(notice)
     return status
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, Refused, moment, open_client, short, show_json
-from api.terminal import err, escape, out
+from api.cli import progress
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, short
+from api.terminal import err, escape, say
 from core.errors import ImprintError
 from core.types import Json
 
@@ -50,10 +50,8 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
     body: Json = {name: value for name, value in period.items() if value is not None} | {"limit_samples": samples}
     with open_client() as client:
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
-    if as_json:
-        show_json(result)
-    else:
-        _show(result)
+    finish_if_json(as_json, result)
+    _show(result)
 
 
 def period_end(value: str | None, option: str) -> str | None:
@@ -84,8 +82,7 @@ def _draft(client: Client, given: str) -> Any:
 
 def _result(client: Client, body: Json, *, quiet: bool) -> Json:
     """Return the last line; progress lines move a bar on the screen."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=quiet or not err.is_terminal) as bar:
+    with progress.bar(quiet=quiet or not err.is_terminal) as bar:
         task = bar.add_task("events", total=None)
         for line in client.lines("/v1/rules/backtest", body):
             if "result" in line:
@@ -93,26 +90,24 @@ def _result(client: Client, body: Json, *, quiet: bool) -> Json:
                 return result
             if "problem" in line:
                 raise Refused(f"{line['problem']['title']}: {line['problem']['detail']}")
-            progress = line["progress"]
-            bar.update(
-                task, completed=progress["events"], total=progress["of"], description=f"{progress['fired']:,} acts"
-            )
+            now = line["progress"]
+            bar.update(task, completed=now["events"], total=now["of"], description=f"{now['fired']:,} acts")
     raise Refused("The server stopped before the result; its log says why.")
 
 
 def _show(result: Json) -> None:
-    _say(
+    say(
         f"[bold]{escape(result['rule'])}[/] over {result['events']:,} events, {moment(result['from'])} to "
         f"{moment(result['to'])} [dim]({result['took_ms'] / 1000:.1f} s)[/]"
     )
-    _say(
+    say(
         f"It matches {_many(result['matched'], 'event')} and acts [bold green]{_many(result['fired'], 'time')}[/], "
         f"for {_many(result['users'], 'user')} and {_many(result['keys'], 'key')}."
     )
     if result["held"]:
-        _say("Held back: " + ", ".join(f"{reason} {times:,}" for reason, times in result["held"].items()))
+        say("Held back: " + ", ".join(f"{reason} {times:,}" for reason, times in result["held"].items()))
     if result["open"]:
-        _say(f"Still waiting at the end: {result['open']:,}")
+        say(f"Still waiting at the end: {result['open']:,}")
     _show_bars(result["by_day"])
     _show_rules("Rules in force that it would hold back", result["displaces"])
     _show_rules("Rules in force that it would no longer hold back", result["releases"])
@@ -120,7 +115,7 @@ def _show(result: Json) -> None:
     show_cost(result["estimate"])
     _show_samples(result["samples"])
     for name in result["not_simulated"]:
-        _say(f"[yellow]`{name}` is not simulated: it depends on how long the work takes.[/]")
+        say(f"[yellow]`{name}` is not simulated: it depends on how long the work takes.[/]")
 
 
 def _show_bars(by_day: Sequence[Json]) -> None:
@@ -128,9 +123,9 @@ def _show_bars(by_day: Sequence[Json]) -> None:
         return
     bars = _bars({date.fromisoformat(row["day"]): row["fired"] for row in by_day})
     most = max(bars.values())
-    _say("\nActs by day" if len(next(iter(bars))) > len("2026-11") else "\nActs by month")
+    say("\nActs by day" if len(next(iter(bars))) > len("2026-11") else "\nActs by month")
     for name, fired in bars.items():
-        _say(f"  {name} [green]{'█' * -(-fired * BAR // most):<{BAR}}[/] {fired:>8,}")
+        say(f"  {name} [green]{'█' * -(-fired * BAR // most):<{BAR}}[/] {fired:>8,}")
 
 
 def _bars(days: dict[date, int]) -> dict[str, int]:
@@ -153,29 +148,29 @@ def _days(first: date, last: date) -> Iterator[date]:
 def _show_rules(title: str, rules: Sequence[Json]) -> None:
     if not rules:
         return
-    _say(f"\n{title}")
+    say(f"\n{title}")
     for row in rules[:SHOWN_RULES]:
         events = escape(", ".join(row["samples"]))
-        _say(f"  [red]{escape(row['rule'])}[/] {_many(row['times'], 'time')} [dim]{events}[/]")
+        say(f"  [red]{escape(row['rule'])}[/] {_many(row['times'], 'time')} [dim]{events}[/]")
     if len(rules) > SHOWN_RULES:
-        _say(f"  … and {len(rules) - SHOWN_RULES} more; --json has all of them")
+        say(f"  … and {len(rules) - SHOWN_RULES} more; --json has all of them")
 
 
 def _show_comparison(compared: Json | None) -> None:
     if compared is not None:
-        _say(
+        say(
             f"\nAgainst version {compared['version']} in force: {compared['both']:,} acts of both, "
             f"{compared['only_draft']:,} only of the draft, {compared['only_in_force']:,} only of the one in force"
         )
 
 
 def show_cost(estimate: Json) -> None:
-    _say(f"\nEstimated: {_many(estimate['dispatches'], 'dispatch', 'dispatches')}, {_figures(estimate)}")
+    say(f"\nEstimated: {_many(estimate['dispatches'], 'dispatch', 'dispatches')}, {_figures(estimate)}")
     if len(estimate["actions"]) > 1:
         for action in estimate["actions"]:
-            _say(f"  {escape(action['target'])} {_many(action['times'], 'time')}: {_figures(action)}")
+            say(f"  {escape(action['target'])} {_many(action['times'], 'time')}: {_figures(action)}")
     for note in estimate["notes"]:
-        _say(f"  [dim]{escape(note)}[/]")
+        say(f"  [dim]{escape(note)}[/]")
 
 
 def _figures(of: Json) -> str:
@@ -190,19 +185,15 @@ def _figures(of: Json) -> str:
 def _show_samples(samples: Sequence[Json]) -> None:
     if not samples:
         return
-    _say("\nFirst and last")
+    say("\nFirst and last")
     for sample in samples:
         doing = "; ".join(json.dumps(action, ensure_ascii=False) for action in sample["actions"])
         events = sample["events"][-1] + (
             f" and {len(sample['events']) - 1} before" if len(sample["events"]) > 1 else ""
         )
-        _say(f"  {moment(sample['at'])} {escape(sample['key'])} [dim]{escape(events)}[/]")
-        _say(f"    {escape(short(doing, 200))}")
+        say(f"  {moment(sample['at'])} {escape(sample['key'])} [dim]{escape(events)}[/]")
+        say(f"    {escape(short(doing, 200))}")
 
 
 def _many(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
-
-
-def _say(line: str) -> None:
-    out.print(line, soft_wrap=True, highlight=False)

@@ -15,22 +15,12 @@ from rich.syntax import Syntax
 from rich.tree import Tree
 
 from api.cli import completion, condition_view, confirming, lazy, tables
-from api.cli.client import (
-    AsJson,
-    Client,
-    Refused,
-    finish_if_json,
-    moment,
-    open_client,
-    read,
-    show_items,
-    show_json,
-)
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, read, show_items, show_json
 from api.cli.commands.rules import rule_lines
 from api.cli.commands.rules.backtest import backtest
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
-from api.terminal import err, escape, json_escaped, out
+from api.terminal import err, escape, json_escaped, out, say
 from core.errors import ImprintError
 from core.types import Json
 from rules.document import formatting
@@ -49,10 +39,7 @@ class RuleCommands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=RuleCommands,
-    help="The rules in force: show and change them.",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=RuleCommands, help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False
 )
 lazy.add_placeholders(commands, RuleCommands.table)
 commands.command("backtest")(backtest)
@@ -69,10 +56,6 @@ class NotRules(ImprintError, kind="Refused"):
     """The files cannot be put in force as they are; nothing was changed."""
 
 
-class Unconfirmed(ImprintError):
-    """Nothing was changed. Answer with `y`, or give `--yes`."""
-
-
 class Switch(StrEnum):
     ON = "on"
     OFF = "off"
@@ -86,9 +69,7 @@ def list_(as_json: AsJson = False) -> None:
     """
     with open_client() as client:
         items = list(client.items("/v1/rules"))
-    if as_json:
-        show_items(items)
-        return
+    finish_if_json(as_json, {"items": items, "next": None})
     tables.rows(rule_lines.COLUMNS, map(rule_lines.of_item, items))
 
 
@@ -172,11 +153,9 @@ def try_out(
         except Refused as refused:
             raise _with_files(refused, {"/rule": rule, "/event": event}, "Nothing was tried:") from None
     result = answer[0] if isinstance(answer, list) else answer
-    if as_json:
-        show_json(result)
-    else:
-        out.print(_trial_tree(result))
-        _show_warnings(result | {"name": result["rule"]})
+    finish_if_json(as_json, result)
+    out.print(_trial_tree(result))
+    _show_warnings(result | {"name": result["rule"]})
 
 
 @commands.command("run")
@@ -204,7 +183,7 @@ def run(
     several = f"{len(emitted)} events" if len(emitted) != 1 else "1 event"
     out.print(f"{name} v{answer['version']} runs: {several} emitted.", highlight=False)
     if emitted:
-        out.print(f"imprint events trace {emitted[0]['id']}", highlight=False, soft_wrap=True)
+        say(f"imprint events trace {emitted[0]['id']}")
 
 
 @commands.command("history")
@@ -218,7 +197,7 @@ def history(name: Name, limit: int = 20, as_json: AsJson = False) -> None:
     for item in items:
         comment = f": {item['comment']}" if item["comment"] else ""
         line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author_name'])}{escape(comment)}"
-        out.print(line, highlight=False, soft_wrap=True)
+        say(line)
         _show_diff(item["diff"])
 
 
@@ -376,7 +355,7 @@ def _show_diff(difference: str) -> None:
 def _show_warnings(answer: Json) -> None:
     for warning in answer.get("warnings", ()):
         warning_line = f"{answer['name']} {warning['pointer'] or '/'}: {warning['detail']}"
-        err.print(f"[yellow]Warning[/] {escape(warning_line)}", highlight=False, soft_wrap=True)
+        say(f"[yellow]Warning[/] {escape(warning_line)}", err)
 
 
 def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
@@ -452,4 +431,4 @@ def _ask(question: str) -> None:
     """Ask a person. Without a terminal the command is incomplete: a script has to say that it means it."""
     if not sys.stdin.isatty():
         raise typer.BadParameter("There is no terminal to ask for confirmation: add --yes.")
-    confirming.ask(question, Unconfirmed())
+    confirming.ask(question, "Nothing was changed.")

@@ -9,7 +9,7 @@ import typer
 from api.cli import field_filters
 from api.cli.client import AsJson, finish_if_json, open_client
 from api.cli.field_filters import Metadata, Structured
-from api.terminal import escape, out
+from api.terminal import escape, out, say
 from core.types import Json
 
 User = Annotated[str | None, typer.Option(help="Owner of the context.")]
@@ -67,7 +67,7 @@ def _show(answer: Json) -> None:
     for message in [*answer.get("system", ()), *answer["messages"]]:
         content = message.get("content", message.get("text"))
         for text in [content] if isinstance(content, str) else [block["text"] for block in content]:
-            out.print(f"[green]{message.get('role', 'system')}[/] {escape(text)}", soft_wrap=True, highlight=False)
+            say(f"[green]{message.get('role', 'system')}[/] {escape(text)}")
 
 
 def _about(section: Json, *, why: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short, show_items
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short
 from api.cli.ids import DocumentId
 from api.cli.tables import Column
 from api.terminal import err, escape, out, write
@@ -60,9 +60,7 @@ def add(
     texts = [(file, _read(file)) for file in files]
     with open_client() as client:
         answers = [_send(client, file, content, given) for file, content in texts]
-    if as_json:
-        show_items(answers)
-        return
+    finish_if_json(as_json, {"items": answers, "next": None})
     for answer in answers:
         _say(
             f"{answer['fate']:<9} [bold]{ids.short(answer['id'])}[/] {escape(answer['title'])} [dim]{_about(answer)}[/]"

@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli import field_filters, ids, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client
 from api.cli.field_filters import Metadata, Structured
-from api.terminal import escape, out
+from api.terminal import escape, out, say
 from core.search import recipes
 from core.types import Json
 
@@ -39,10 +39,7 @@ After = Annotated[str | None, typer.Option(help="Cursor shown with the previous 
 Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="Search method.")]
 Named = Annotated[recipes.Name, typer.Option("--recipe", help="Name of a search recipe.")]
 GroupBy = Annotated[Literal["session", "group"] | None, typer.Option(help="Group the results by session or group.")]
-Include = Annotated[
-    list[Sought] | None,
-    typer.Option(help="Type of results; repeatable.  [default: the recipe's]"),
-]
+Include = Annotated[list[Sought] | None, typer.Option(help="Type of results; repeatable.  [default: the recipe's]")]
 Explain = Annotated[bool, typer.Option("--explain", help="Explain the parts of each score and what was searched.")]
 
 
@@ -81,7 +78,7 @@ def search(
         _show_why(answer["explain"])
     out.print(f"[dim]{len(answer['results'])} of {answer['total']} in {answer['took_ms']:.0f} ms[/]", highlight=False)
     if answer["next"]:
-        _say(f"[dim]More: --after {escape(answer['next'])}[/]")
+        say(f"[dim]More: --after {escape(answer['next'])}[/]")
 
 
 def _show_all(answer: Json) -> None:
@@ -90,7 +87,7 @@ def _show_all(answer: Json) -> None:
         for by in ("session", "group"):
             if f"{by}_id" in group:
                 name = escape(group[f"{by}_id"] or f"no {by}")
-                _say(f"[bold cyan]{name}[/] [dim]{group['score']:.2f}[/]")
+                say(f"[bold cyan]{name}[/] [dim]{group['score']:.2f}[/]")
         for index in group["results"]:
             _show(index + 1, results[index])
 
@@ -102,24 +99,24 @@ def _show(number: int, result: Json) -> None:
         (f"{number:2} ", "bold"), (ids.short(result["id"]), "bold"), " ", (result["type"], colour), " "
     )
     tables.hanging(head, tables.cut(" ".join(result["content"].split()), CONTENT_CELLS))
-    _say(f"[dim]{INDENT}{_about(result)}[/]")
+    say(f"[dim]{INDENT}{_about(result)}[/]")
     for source in result["sources"] if result["type"] == "memory" else []:
         room = tables.width() - len(f"{INDENT}“” {source['session_id']}")
         quote = tables.cut(" ".join(source["quote"].split()), min(CONTENT_CELLS, max(tables.LEAST, room)))
-        _say(f"[dim]{INDENT}“{escape(quote)}” {escape(source['session_id'])}[/]")
+        say(f"[dim]{INDENT}“{escape(quote)}” {escape(source['session_id'])}[/]")
     parts = result["scores"].get("parts")
     if parts:
         terms = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
         ranks = ", ".join(f"{rank}. by {arm}" for arm, rank in result["scores"]["ranks"].items())
-        _say(f"{INDENT}[yellow]{result['score']:.2f} = {terms}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
+        say(f"{INDENT}[yellow]{result['score']:.2f} = {terms}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
 
 
 def _show_why(explained: Json) -> None:
     """Print the explanation of a search: what was searched, with which recipe and filters."""
     looked_at = ", ".join(f"{count} {kind}" for kind, count in explained["considered"].items())
     filters = ", ".join(_filters(explained["filters"]))
-    _say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")
-    _say(f"[dim]{escape(filters)}[/]")
+    say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")
+    say(f"[dim]{escape(filters)}[/]")
 
 
 def _filters(filters: Json) -> Iterator[str]:
@@ -136,7 +133,3 @@ def _about(result: Json) -> str:
         since = moment(result["valid_from"] or result["occurred_at"])[:10]
         return f"{result['category']}, {result['topic']}, {since}"
     return f"{escape(result['speaker'] or result['role'])}, {moment(result['occurred_at'])[:16]}"
-
-
-def _say(line: str) -> None:
-    out.print(line, soft_wrap=True, highlight=False)

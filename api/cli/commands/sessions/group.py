@@ -8,11 +8,7 @@ from api.cli.client import AsJson
 from api.cli.commands.sessions import owner_data
 from api.cli.commands.sessions.owner_data import Output, RawTexts, Scrub, Yes
 
-commands = typer.Typer(
-    help="A group: export, erasure.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+commands = typer.Typer(help="A group: export, erasure.", no_args_is_help=True, add_completion=False)
 
 
 @commands.command("export")

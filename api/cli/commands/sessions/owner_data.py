@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
 import typer
 
 from api.cli.client import finish_if_json, open_client
+from api.cli.confirming import Unconfirmed
 from api.terminal import err, out
 from core import deferred
 from core.config import Settings
@@ -23,9 +24,7 @@ Scrub = Annotated[bool, typer.Option("--scrub", help="Then rewrite the database 
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="File to write; default: ID.imprint.zip.")]
 RawTexts = Annotated[bool, typer.Option("--raw", help="Texts as they were sent, with secrets; needs the scope `raw`.")]
 
-
-class Unconfirmed(ImprintError, kind="Not confirmed"):
-    """Nothing was erased. Answer with the name, or give `--yes`."""
+UNCONFIRMED: Final = "Nothing was erased. Answer with the name, or give `--yes`."
 
 
 class Exists(ImprintError, kind="Already there"):
@@ -68,7 +67,7 @@ def erase(kind: Kind, name: str, *, yes: bool, scrub: bool, as_json: bool) -> No
 def _confirm(name: str) -> None:
     """Ask for the name again. Unconfirmed: it differs, or there is no terminal."""
     if not sys.stdin.isatty():
-        raise Unconfirmed
+        raise Unconfirmed(UNCONFIRMED)
     answer = typer.prompt(f"Erase everything that is held of {name!r}? This cannot be undone. Type the name", err=True)
     if answer != name:
-        raise Unconfirmed
+        raise Unconfirmed(UNCONFIRMED)

@@ -11,8 +11,7 @@ from rich.text import Text
 from api.cli import completion, confirming, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
-from api.terminal import err, escape, out
-from core.errors import ImprintError
+from api.terminal import err, escape, out, say
 from core.types import Json
 
 commands = typer.Typer(help="Sessions: list, show, end, delete.", no_args_is_help=True, add_completion=False)
@@ -32,10 +31,6 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 Last = Annotated[int, typer.Option(min=1, max=500, help="Number of newest messages to show.")]
 
 
-class Unconfirmed(ImprintError):
-    """Nothing was erased. Answer with `y`, or give `--yes`."""
-
-
 @commands.command("list")
 def list_(
     user: User = None, group: Group = None, after: After = None, limit: Limit = 50, as_json: AsJson = False
@@ -49,7 +44,7 @@ def list_(
     if not answer["items"]:
         err.print("There is no session.")
     if answer["next"]:
-        err.print(f"More: --after {escape(answer['next'])}", highlight=False, soft_wrap=True)
+        say(f"More: --after {escape(answer['next'])}", err)
 
 
 @commands.command("show")
@@ -86,7 +81,7 @@ def end(session_id: SessionId, as_json: AsJson = False) -> None:
         event = {"event_type": "session.ended", "source": "imprint-cli", "payload": payload}
         answer = client.post("/v1/events", event | {"subject": f"session:{session_id}"})
     finish_if_json(as_json, answer)
-    out.print(f"Ended. Follow it: imprint events trace {answer['events'][0]['id']}", highlight=False, soft_wrap=True)
+    say(f"Ended. Follow it: imprint events trace {answer['events'][0]['id']}")
 
 
 @commands.command("delete")
@@ -99,7 +94,9 @@ def delete(session_id: SessionId, yes: Yes = False, as_json: AsJson = False) -> 
     with open_client() as client:
         if not yes:
             session = client.get(path)
-            confirming.ask(f"Erase {session['message_count']} messages of {session_id} for good?", Unconfirmed())
+            confirming.ask(
+                f"Erase {session['message_count']} messages of {session_id} for good?", "Nothing was erased."
+            )
         answer = client.delete(path)
     finish_if_json(as_json, answer)
     tables.fields((name, f"{count:,} erased") for name, count in answer["erased"].items() if count)
@@ -117,7 +114,7 @@ def _show_session(session: Json) -> None:
     summary = f"{session['message_count']} messages, {ended}"
     out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{summary}[/]", highlight=False)
     for warning in session.get("warnings", ()):
-        err.print(f"[yellow]{escape(warning)}[/]", highlight=False, soft_wrap=True)
+        say(f"[yellow]{escape(warning)}[/]", err)
 
 
 def _row(session: Json) -> list[str]:

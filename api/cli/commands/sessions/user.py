@@ -31,10 +31,7 @@ class UserCommands(LazyGroup):
 
 
 commands = typer.Typer(
-    cls=UserCommands,
-    help="A user: profile, export, erasure, receipts.",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=UserCommands, help="A user: profile, export, erasure, receipts.", no_args_is_help=True, add_completion=False
 )
 
 commands.command("profile", help=profile.OF_USER)(profile.of_user)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import tables
-from api.cli.client import AsJson, show_json
+from api.cli.client import AsJson, finish_if_json
 from api.cli.commands.host.service import DEFAULT_TENANT
 from api.cli.tables import Column
 from core.config import Settings
@@ -45,10 +45,8 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
             view = tenancy_limits.view(tx, tenant, settings.tenant_limits)
     finally:
         database.close()
-    if as_json:
-        show_json(view)
-    else:
-        _show(view)
+    finish_if_json(as_json, view)
+    _show(view)
 
 
 def _require_known(tx: Tx, tenant: str) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.cli import completion, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -79,10 +79,8 @@ def set_prompt(
     body = {"text": _text(file), "share": share, "comment": comment}
     with open_client() as client:
         answer = client.put(f"/v1/tenant/prompts/{name}", body)
-    if as_json:
-        show_json(answer)
-    else:
-        err.print(f"Stored. Calls with it are recorded as {escape(answer['recorded_as'])}.", highlight=False)
+    finish_if_json(as_json, answer)
+    err.print(f"Stored. Calls with it are recorded as {escape(answer['recorded_as'])}.", highlight=False)
 
 
 @commands.command("preview")
@@ -94,9 +92,7 @@ def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> No
     body = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
     with open_client() as client:
         answer = client.post(f"/v1/tenant/prompts/{name}/preview", body)
-    if as_json:
-        show_json(answer)
-        return
+    finish_if_json(as_json, answer)
     for title, text in (("system", answer["system"]), ("user", answer["user"])):
         out.print(f"── {title}", highlight=False)
         out.print(escape(text), highlight=False, soft_wrap=True)

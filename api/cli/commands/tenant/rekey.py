@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cli.client import AsJson, show_json
+from api.cli.client import AsJson, finish_if_json
 from api.terminal import err
 from core.config import Settings
 from core.storage import db
@@ -15,10 +15,8 @@ def reseal(as_json: AsJson = False) -> None:
     Example: imprint tenant secrets reseal
     """
     done = reseal_all(Settings())
-    if as_json:
-        show_json({"resealed": done})
-    else:
-        err.print(f"{done} secrets are encrypted with the first key.", highlight=False)
+    finish_if_json(as_json, {"resealed": done})
+    err.print(f"{done} secrets are encrypted with the first key.", highlight=False)
 
 
 def reseal_all(settings: Settings) -> int:

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from api.cli.client import AsJson, moment, open_client, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client
+from api.cli.confirming import Unconfirmed
 from api.terminal import err, out
-from core.errors import ImprintError, Invalid, Problem
+from core.errors import Invalid, Problem
 from core.tenancy.retention import Retention
 from core.types import Json
 
@@ -25,10 +26,6 @@ Changes = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
-class Unconfirmed(ImprintError, kind="Not confirmed"):
-    """Nothing was changed. Answer yes, or give `--yes`."""
-
-
 def retention(changes: Changes = None, yes: Yes = False, as_json: AsJson = False) -> None:
     """Show how long everything is kept, or change it; what would leave at the next sweep is shown first.
 
@@ -40,10 +37,8 @@ def retention(changes: Changes = None, yes: Yes = False, as_json: AsJson = False
             chosen = _with_changes(standing["retention"], changes)
             _confirm(client.put(PATH, chosen, dry_run=True)["due"], yes=yes)
             standing = client.put(PATH, chosen)
-    if as_json:
-        show_json(standing)
-    else:
-        out.print(_table(standing))
+    finish_if_json(as_json, standing)
+    out.print(_table(standing))
 
 
 def _confirm(due: Json, *, yes: bool) -> None:
@@ -52,7 +47,7 @@ def _confirm(due: Json, *, yes: bool) -> None:
         return
     err.print(f"At the next sweep, within ten minutes, these leave for good: {leaving}.", highlight=False)
     if not typer.confirm("Change it?", err=True):
-        raise Unconfirmed
+        raise Unconfirmed("Nothing was changed. Answer yes, or give `--yes`.")
 
 
 def _with_changes(standing: Json, changes: list[str]) -> Json:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from api.cli import lazy, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
 from api.terminal import err, escape
@@ -147,10 +147,8 @@ def set_secret(name: Name, host: SecretHosts = None, as_json: AsJson = False) ->
     value = _from_stdin(f"The value of {name}: ")
     with open_client() as client:
         answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value} | ({"hosts": host} if host else {}))
-    if as_json:
-        show_json(answer)
-    else:
-        err.print(f'Stored. A rule names it as {{"secret": "{escape(name)}"}}.', highlight=False)
+    finish_if_json(as_json, answer)
+    err.print(f'Stored. A rule names it as {{"secret": "{escape(name)}"}}.', highlight=False)
 
 
 @secrets.command("delete")

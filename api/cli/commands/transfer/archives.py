@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import IO, Final
 
+from api.cli import progress
 from api.cli.client import Client, Refused, wait_politely
-from api.cli.commands.log import publish
 from core.errors import ImprintError, Problem
 from core.transfer import archive_reader
 from core.transfer.archive_reader import ArchiveReader
@@ -44,7 +44,7 @@ def restore(client: Client, path: Path, user: str, timeout: float) -> Json:
     An upload that was interrupted goes on where it stopped. Unrestored: the server refused it, it was cancelled, or it
     is not restored within `timeout` seconds.
     """
-    with path.open("rb") as file, publish.progress_bar() as bar:
+    with path.open("rb") as file, progress.bar() as bar:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         request = {"user_id": user, "size": path.stat().st_size, "sha256": digest}
         job: Json = client.post("/v1/imports", request)

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from api.cli import completion, confirming
+from api.cli import completion, confirming, progress
 from api.cli.client import AsJson, Client, open_client, show_json
 from api.cli.commands.log import publish
 from api.cli.commands.transfer import archives
-from api.terminal import err, escape, out
+from api.terminal import err, escape, out, say
 from core.errors import ImprintError
 from core.transfer import intake
 from core.transfer.intake import Owner
@@ -50,10 +50,6 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Settle = Annotated[bool, typer.Option("--settle", help="Wait until all resulting work has ended.")]
 Timeout = Annotated[float, typer.Option(help="Maximum wait for the workers, in seconds.")]
-
-
-class Unconfirmed(ImprintError, kind="Not confirmed"):
-    """Nothing was imported. Answer with `y`, or give `--yes`."""
 
 
 def import_(
@@ -92,7 +88,7 @@ def import_(
         _end(report)
         return
     if not yes:
-        confirming.ask("Import this?", Unconfirmed())
+        confirming.ask("Import this?", "Nothing was imported.")
     with open_client() as client:
         if is_archive:
             sent = archives.restore(client, path, user, timeout)
@@ -122,7 +118,7 @@ def _show_restored(job: Json, pending: int | None) -> None:
     there = f", {duplicates} there already" if duplicates else ""
     out.print(f"{restored} of {job['progress']['lines']} lines restored{there}{_settled(pending)}.", highlight=False)
     for reason, number in job["report"]["left_out"].items():
-        err.print(f"[dim]left out: {number} × {escape(reason)}[/]", highlight=False, soft_wrap=True)
+        say(f"[dim]left out: {number} × {escape(reason)}[/]", err)
 
 
 def _show_sent(sent: Json, pending: int | None) -> None:
@@ -140,7 +136,7 @@ def _send(client: Client, reading: Reading, owner: Owner, report: Report) -> Jso
     sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
     status = "failed"
     try:
-        with publish.progress_bar() as bar:
+        with progress.bar() as bar:
             task = bar.add_task("importing", total=report.messages + report.statements + len(report.conversations))
             events = intake.events(_statements(client, reading.records(), owner, sent), owner)
             while batch := list(islice(events, BATCH)):
@@ -202,4 +198,4 @@ def _show(report: Report) -> None:
 
 
 def _say(line: str) -> None:
-    err.print(f"[dim]{escape(line)}[/]", highlight=False, soft_wrap=True)
+    say(f"[dim]{escape(line)}[/]", err)

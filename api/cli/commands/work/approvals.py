@@ -20,10 +20,7 @@ Id = Annotated[str, typer.Argument(parser=ids.typed, metavar="ID", help="Id as p
 WORDS = 200
 """Maximum characters shown of an action."""
 
-COLUMNS = (
-    *(Column("id", style="bold"), Column("rule"), Column("until", style="dim")),
-    Column("would", flexible=True),
-)
+COLUMNS = (*(Column("id", style="bold"), Column("rule"), Column("until", style="dim")), Column("would", flexible=True))
 
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Comment, stored with the decision.")]
 

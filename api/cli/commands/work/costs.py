@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import tables
-from api.cli.client import AsJson, read, show_json
+from api.cli.client import AsJson, finish_if_json, read
 from api.cli.tables import Column
 from core.types import SPEND_KEYS, Json
 
@@ -27,10 +27,8 @@ def costs(
     if by not in SPEND_KEYS:
         raise typer.BadParameter(f"{by!r} is not one of {', '.join(SPEND_KEYS)}.", param_hint="--by")
     answer = read("/v1/costs", **{"by": by, "from": since, "to": until})
-    if as_json:
-        show_json(answer)
-    else:
-        show(answer, by)
+    finish_if_json(as_json, answer)
+    show(answer, by)
 
 
 def show(answer: Json, by: str) -> None:

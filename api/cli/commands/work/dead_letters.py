@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import confirming, ids, tables
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, show_items
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
 from api.terminal import err
-from core.errors import ImprintError
 
 commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
 
@@ -38,10 +37,6 @@ GROUPS = (
 
 PAGE = 1_000
 """Dead letters replayed in one request: as many as the server takes."""
-
-
-class Unconfirmed(ImprintError, kind="Not confirmed"):
-    """Nothing was discarded. Answer with `y`, or give `--yes`."""
 
 
 @commands.command("list")
@@ -101,9 +96,7 @@ def replay(
     with open_client() as client:
         filters = _filter(rule, target, group)
         replayed = _all(client, filters) if everything else _retry_each(client, dispatch_ids or [])
-    if as_json:
-        show_items(replayed)
-        return
+    finish_if_json(as_json, {"items": replayed, "next": None})
     for dispatch_id in replayed:
         err.print(f"{ids.short(dispatch_id)} is tried again.", highlight=False)
     if not replayed:
@@ -156,7 +149,7 @@ def discard(
     with open_client() as client:
         would = client.post("/v1/dispatches/discard", {**body, "dry_run": True})
         if would["matched"] and not yes:
-            confirming.ask(f"Discard {would['matched']} dead letters?", Unconfirmed())
+            confirming.ask(f"Discard {would['matched']} dead letters?", "Nothing was discarded.")
         done = client.post("/v1/dispatches/discard", {**body, "confirm": would["matched"], "comment": comment})
     done = finish_if_json(as_json, done)
     more = " Others match as well." if done["more"] else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.cli.client import AsJson, Client, Refused, open_client, show_json
-from api.terminal import escape, out
+from api.terminal import escape, out, say
 from core.types import Json
 
 OPEN = ("pending", "running", "retrying", "held", "dead")
@@ -52,7 +52,7 @@ def _read_status(client: Client) -> Json:
 
 def _show(answer: Json) -> None:
     state = "[green]ready[/]" if answer["ready"] else f"[red]not ready[/]: {escape(str(answer['detail']))}"
-    out.print(f"{escape(answer['url'])} {state}", soft_wrap=True, highlight=False)
+    say(f"{escape(answer['url'])} {state}")
     out.print(
         f"tenant {escape(answer['tenant'])}: {answer['events']:,} events, {answer['memories']:,} memories",
         highlight=False,
