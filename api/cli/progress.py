@@ -16,7 +16,7 @@ from core.types import Json
 POLL_SECONDS: Final = 0.5
 
 
-class Stopped(ImprintError):
+class JobStopped(ImprintError):
     """The job stands still."""
 
 
@@ -36,7 +36,7 @@ def follow(client: Client, path: str, job: Json, what: str, title: str, parts: S
         task = progress.add_task(title, total=job[size])
         while job["status"] == "running":
             if job["error"]:
-                raise Stopped(f"The {what} {job['id']} stands still: {job['error']}")
+                raise JobStopped(f"The {what} {job['id']} stands still: {job['error']}")
             progress.update(task, completed=sum(job[name] for name in done))
             time.sleep(POLL_SECONDS)
             job = client.get(f"{path}/{job['id']}")

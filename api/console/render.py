@@ -52,7 +52,7 @@ NAVIGATION: Final = (
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 
 
-class Page(HTMLResponse):
+class RenderedPage(HTMLResponse):
     """A page that is computed when it is sent: in a thread, so that other requests continue, and one at a time."""
 
     def __init__(self, render: Callable[[], str], status: int = 200) -> None:
@@ -91,7 +91,7 @@ class Renderer:
             "here": request.url.path,
             "query": request.query_params,
         }
-        return Page(partial(self._render, template, shared, content), status)
+        return RenderedPage(partial(self._render, template, shared, content), status)
 
     def _render(self, template: str, shared: Json, content: Json) -> str:
         values = {name: value() if isinstance(value, partial) else value for name, value in content.items()}

@@ -53,7 +53,7 @@ class Updating(Patch):
     memory_id: MemoryId
 
 
-class Forgetting(RequestBody):
+class ForgetArguments(RequestBody):
     """Arguments of `DELETE /v1/memories/{id}`."""
 
     memory_id: MemoryId
@@ -145,7 +145,7 @@ def _update(deps: Dependencies, caller: Caller, request: Updating) -> Json:
     return writing.patch_memory(deps, caller, request.memory_id, patch, Response())
 
 
-def _forget(deps: Dependencies, caller: Caller, request: Forgetting) -> Json:
+def _forget(deps: Dependencies, caller: Caller, request: ForgetArguments) -> Json:
     audience.require_memories(deps, caller, [request.memory_id])
     return erasure.delete_memory(deps, caller, request.memory_id, request.evidence)
 
@@ -274,7 +274,7 @@ _ALL: Final = (
         name="memory_forget",
         title="Forget a memory permanently",
         scope="write",
-        takes=Forgetting,
+        takes=ForgetArguments,
         answer=_forget,
         destroys=True,
         repeatable=True,

@@ -16,7 +16,7 @@ from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
 from api.console.pages.bulk import ACTIONS, FILTER
 from api.console.routing import Form, Opener, Rendering, at, page
-from api.console.word_diffs import Comparisons, Part
+from api.console.word_diffs import Comparisons, WordingPart
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
@@ -188,7 +188,7 @@ def _changed(before: Json, after: Json, comparisons: Comparisons) -> list[Json]:
     ]
 
 
-def _parts(before: object, after: object, comparisons: Comparisons) -> Sequence[Part] | None:
+def _parts(before: object, after: object, comparisons: Comparisons) -> Sequence[WordingPart] | None:
     return comparisons.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
 
 
