@@ -162,4 +162,4 @@ def _warn_of_unknown_settings() -> None:
         say(f"[yellow]Warning:[/] {escape(sentence)}", err)
 
 
-lazy.add_placeholders(app, COMMANDS)
+lazy.add_placeholders(app)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
@@ -26,7 +26,6 @@ CHARTED: Final = 5
 
 @page("/costs")
 async def get_costs(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     by: Literal["rule", "agent", "user", "model"] = "rule",
@@ -43,7 +42,6 @@ async def get_costs(
     )
     priced = costs["total"]["cost"] > 0
     return pages.page(
-        request,
         "costs.html",
         costs=costs,
         since=costs["from"] if datetime.fromisoformat(costs["from"]) > since else None,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import confirming, ids
-from api.cli.client import AsJson, finish_if_json, open_client, short, show_json
+from api.cli.client import AsJson, call, finish_if_json, open_client, short, show_json
 from api.cli.ids import MemoryId
 from api.terminal import err, escape, out, say
 from core.types import Category, Json, Topic
@@ -42,8 +42,7 @@ def add(
     """
     given: Json = {"user_id": user, "group_id": group, "category": category, "topic": topic, "importance": importance}
     body = {name: value for name, value in given.items() if value is not None} | {"content": content}
-    with open_client() as client:
-        answer = client.post("/v1/memories", body | ({"tags": tags} if tags else {}))
+    answer = call("post", "/v1/memories", body | ({"tags": tags} if tags else {}))
     if as_json:
         show_json(answer)
     elif answer["memory"] is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -14,25 +14,18 @@ from api.cli.commands.memories import bulk, decisions, edits, forgettings, stats
 from api.cli.commands.memories.rebuild import rebuild
 from api.cli.field_filters import Metadata, Structured
 from api.cli.ids import MemoryId
-from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
 from api.terminal import err, escape, out, say
 from core.types import Category, Json, Status
 
-
-class MemoryCommands(LazyGroup):
-    """Commands about memories; the one that accesses the database directly is loaded on first call."""
-
-    table: ClassVar[CommandTable] = {
+commands = lazy.group(
+    "Memories: list, edit, forget, explain.",
+    {
         "reembed": (
             "api.cli.commands.memories.reembed:reembed",
             "Make the vectors of the model that IMPRINT_EMBEDDING names here, beside those that are in use.",
         )
-    }
-
-
-commands = typer.Typer(
-    cls=MemoryCommands, help="Memories: list, edit, forget, explain.", no_args_is_help=True, add_completion=False
+    },
 )
 commands.command("add")(edits.add)
 commands.command("edit")(edits.edit)
@@ -41,7 +34,7 @@ commands.command("delete")(edits.delete)
 commands.command("forget", help=edits.FORGET)(edits.delete)
 commands.command("bulk")(bulk.bulk)
 commands.command("rebuild")(rebuild)
-lazy.add_placeholders(commands, MemoryCommands.table)
+lazy.add_placeholders(commands)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -15,10 +15,20 @@ from rich.syntax import Syntax
 from rich.tree import Tree
 
 from api.cli import completion, condition_view, confirming, lazy, tables
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, read, show_items, show_json
+from api.cli.client import (
+    AsJson,
+    Client,
+    Refused,
+    call,
+    finish_if_json,
+    moment,
+    open_client,
+    read,
+    show_items,
+    show_json,
+)
 from api.cli.commands.rules import rule_lines
 from api.cli.commands.rules.backtest import backtest
-from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
 from api.terminal import err, escape, json_escaped, out, say
 from core.errors import ImprintError
@@ -26,22 +36,16 @@ from core.types import Json
 from rules.document import formatting
 from rules.problems import escape_step
 
-
-class RuleCommands(LazyGroup):
-    """Commands about rules; the one that reads the packaged rules is loaded on first call."""
-
-    table: ClassVar[CommandTable] = {
+commands = lazy.group(
+    "The rules in force: show and change them.",
+    {
         "defaults": (
             "api.cli.commands.rules.default_rules:list_defaults",
             "Show the rules that a new tenant has, or describe one.",
         )
-    }
-
-
-commands = typer.Typer(
-    cls=RuleCommands, help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False
+    },
 )
-lazy.add_placeholders(commands, RuleCommands.table)
+lazy.add_placeholders(commands)
 commands.command("backtest")(backtest)
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
@@ -261,9 +265,7 @@ def allow_high_risk(switch: Switch, as_json: AsJson = False) -> None:
 
     Example: imprint rules allow-high-risk off
     """
-    with open_client() as client:
-        answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
-    finish_if_json(as_json, answer)
+    answer = finish_if_json(as_json, call("patch", "/v1/tenant", {"allow_high_risk": switch is Switch.ON}))
     permission = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
     err.print(f"Rules of high risk {permission} in the tenant {answer['id']}.", highlight=False)
 

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from api.cli import field_filters, ids, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client
+from api.cli.client import AsJson, call, finish_if_json, moment
 from api.cli.field_filters import Metadata, Structured
 from api.terminal import escape, out, say
 from core.search import recipes
@@ -70,9 +70,7 @@ def search(
     body: Json = {name: value for name, value in fields.items() if value is not None}
     body |= field_filters.parsed(metadata, structured)
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
-    with open_client() as client:
-        answer = client.post("/v1/search", body)
-    finish_if_json(as_json, answer)
+    answer = finish_if_json(as_json, call("post", "/v1/search", body))
     _show_all(answer)
     if explain:
         _show_why(answer["explain"])

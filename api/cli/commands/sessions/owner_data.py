@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import typer
 
-from api.cli.client import finish_if_json, open_client
+from api.cli.client import call, finish_if_json, open_client
 from api.cli.confirming import Unconfirmed
 from api.terminal import err, out
 from core import deferred
@@ -51,8 +51,7 @@ def erase(kind: Kind, name: str, *, yes: bool, scrub: bool, as_json: bool) -> No
     """Erase a user or a group, and print the receipt. Unconfirmed: the name was not typed again."""
     if not yes:
         _confirm(name)
-    with open_client() as client:
-        receipt = client.delete(f"/v1/{kind}s/{quote(name, safe='')}")
+    receipt = call("delete", f"/v1/{kind}s/{quote(name, safe='')}")
     if scrub:
         deferred.load("api.cli.commands.host.scrub:scrub_all")(Settings())
     finish_if_json(as_json, receipt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Final
 from urllib.parse import quote
 
 import typer
@@ -11,27 +11,21 @@ from api.cli import lazy
 from api.cli.client import AsJson, finish_if_json, open_client, read
 from api.cli.commands.sessions import owner_data, profile
 from api.cli.commands.sessions.owner_data import Output, RawTexts, Scrub, Yes
-from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import out
 
 TimeZone = Annotated[str | None, typer.Option(metavar="ZONE", help="IANA name, such as Europe/Lisbon; UTC unsets it.")]
 UTC: Final = "UTC"
 
 
-class UserCommands(LazyGroup):
-    """Commands about a user; those that need cryptography are loaded on first call."""
-
-    table: ClassVar[CommandTable] = {
+commands = lazy.group(
+    "A user: profile, export, erasure, receipts.",
+    {
         "receipt": ("api.cli.commands.sessions.receipts:receipt", "Print a stored receipt as JSON, as it was signed."),
         "verify-receipt": (
             "api.cli.commands.sessions.receipts:verify_receipt",
             "Check a receipt's signature: with the server's key, or with one that you have kept.",
         ),
-    }
-
-
-commands = typer.Typer(
-    cls=UserCommands, help="A user: profile, export, erasure, receipts.", no_args_is_help=True, add_completion=False
+    },
 )
 
 commands.command("profile", help=profile.OF_USER)(profile.of_user)
@@ -71,4 +65,4 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
     owner_data.erase("user", user, yes=yes, scrub=scrub, as_json=as_json)
 
 
-lazy.add_placeholders(commands, UserCommands.table)
+lazy.add_placeholders(commands)

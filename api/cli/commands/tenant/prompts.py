@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.cli import completion, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read
+from api.cli.client import AsJson, call, finish_if_json, moment, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -77,9 +77,7 @@ def set_prompt(
     Example: imprint prompts set judge judge.md --share 0.2
     """
     body = {"text": _text(file), "share": share, "comment": comment}
-    with open_client() as client:
-        answer = client.put(f"/v1/tenant/prompts/{name}", body)
-    finish_if_json(as_json, answer)
+    answer = finish_if_json(as_json, call("put", f"/v1/tenant/prompts/{name}", body))
     err.print(f"Stored. Calls with it are recorded as {escape(answer['recorded_as'])}.", highlight=False)
 
 
@@ -90,9 +88,7 @@ def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> No
     Example: imprint prompts preview judge judge.md
     """
     body = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
-    with open_client() as client:
-        answer = client.post(f"/v1/tenant/prompts/{name}/preview", body)
-    finish_if_json(as_json, answer)
+    answer = finish_if_json(as_json, call("post", f"/v1/tenant/prompts/{name}/preview", body))
     for title, text in (("system", answer["system"]), ("user", answer["user"])):
         out.print(f"── {title}", highlight=False)
         out.print(escape(text), highlight=False, soft_wrap=True)
@@ -105,9 +101,7 @@ def reset_prompt(name: Name, as_json: AsJson = False) -> None:
 
     Example: imprint prompts reset judge
     """
-    with open_client() as client:
-        answer = client.delete(f"/v1/tenant/prompts/{name}")
-    finish_if_json(as_json, answer)
+    finish_if_json(as_json, call("delete", f"/v1/tenant/prompts/{name}"))
     err.print(f"The packaged prompt {escape(name)} is in use again.", highlight=False)
 
 

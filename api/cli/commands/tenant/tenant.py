@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
 from api.cli import lazy, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read
-from api.cli.lazy import CommandTable, LazyGroup
+from api.cli.client import AsJson, call, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import err, escape
 from core.errors import ImprintError
 from core.types import Json
 
-
-class TenantCommands(LazyGroup):
-    """Commands about a tenant; those that need much of the service are loaded on first call."""
-
-    table: ClassVar[CommandTable] = {
+commands = lazy.group(
+    "Settings of a tenant: webhooks, channels, secrets.",
+    {
         "limits": (
             "api.cli.commands.tenant.limits:limits",
             "Show the limits of a tenant, or grant it others than the defaults of the installation.",
@@ -28,40 +25,25 @@ class TenantCommands(LazyGroup):
             "api.cli.commands.tenant.retention:retention",
             "Show how long messages, sessions, events and dispatches are kept, or change it.",
         ),
-    }
-
-
-class SecretCommands(LazyGroup):
-    """Commands about a tenant's secrets; the one that accesses the database directly is loaded on first call."""
-
-    table: ClassVar[CommandTable] = {
-        "reseal": (
-            "api.cli.commands.tenant.rekey:reseal",
-            "Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.",
-        )
-    }
-
-
-commands = typer.Typer(
-    cls=TenantCommands,
-    help="Settings of a tenant: webhooks, channels, secrets.",
-    no_args_is_help=True,
-    add_completion=False,
+    },
 )
 webhooks = typer.Typer(
     help="Allowed destinations of rules.\n\nExample: imprint tenant webhooks show",
     no_args_is_help=True,
     add_completion=False,
 )
-secrets = typer.Typer(
-    cls=SecretCommands,
-    help="Secrets for webhook headers.\n\nExample: imprint tenant secrets list",
-    no_args_is_help=True,
-    add_completion=False,
+secrets = lazy.group(
+    "Secrets for webhook headers.\n\nExample: imprint tenant secrets list",
+    {
+        "reseal": (
+            "api.cli.commands.tenant.rekey:reseal",
+            "Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.",
+        )
+    },
 )
 commands.add_typer(webhooks, name="webhooks")
 commands.add_typer(secrets, name="secrets")
-lazy.add_placeholders(commands, TenantCommands.table)
+lazy.add_placeholders(commands)
 
 Hosts = Annotated[
     list[str] | None,
@@ -145,9 +127,9 @@ def set_secret(name: Name, host: SecretHosts = None, as_json: AsJson = False) ->
     Example: imprint tenant secrets set crm-token --host hooks.example.com < token.txt
     """
     value = _from_stdin(f"The value of {name}: ")
-    with open_client() as client:
-        answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value} | ({"hosts": host} if host else {}))
-    finish_if_json(as_json, answer)
+    finish_if_json(
+        as_json, call("put", f"/v1/tenant/secrets/{name}", {"value": value} | ({"hosts": host} if host else {}))
+    )
     err.print(f'Stored. A rule names it as {{"secret": "{escape(name)}"}}.', highlight=False)
 
 
@@ -157,13 +139,11 @@ def delete_secret(name: Name, as_json: AsJson = False) -> None:
 
     Example: imprint tenant secrets delete crm-token
     """
-    with open_client() as client:
-        answer = client.delete(f"/v1/tenant/secrets/{name}")
-    finish_if_json(as_json, answer)
+    finish_if_json(as_json, call("delete", f"/v1/tenant/secrets/{name}"))
     err.print(f"Deleted {escape(name)}.", highlight=False)
 
 
-lazy.add_placeholders(secrets, SecretCommands.table)
+lazy.add_placeholders(secrets)
 
 
 def _channels(own: list[str], added: list[str], removed: list[str]) -> Json:
