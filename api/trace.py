@@ -40,10 +40,7 @@ def _consequences(tx: Tx, event: Event) -> Json:
         of_dispatch[version.dispatch_id].changes.append(_change_json(version))
     for follower in log.followers(tx, event):
         of_dispatch.get(causes[follower.seq], told[None]).followed_by.append(event_json(follower))
-    return {
-        **asdict(told[None]),
-        "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced],
-    }
+    return {**asdict(told[None]), "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Succession:
-    """A memory that took the place of another one, or into which it went."""
+    """A memory that took the place of another (`supersedes`), or into which it went (`derived_from`)."""
 
     before: UUID
     after: UUID

@@ -39,7 +39,7 @@ class DispatchFilter:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """A key that may approve or reject a dispatch."""
+    """A key that may decide about a dispatch."""
 
     id: str
     name: str | None

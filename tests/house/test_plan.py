@@ -18,7 +18,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from starlette.routing import Match
 
 from api.app import ROUTERS
-from api.cli import commands, lazy
+from api.cli import lazy, program
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing
@@ -55,7 +55,8 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "core/types": "types without behaviour",
     "core/extraction/pattern_types": "types without behaviour",
     "core/memory/changes": "types without behaviour",
-    "api/http/answers/*": "types; each answer in a test is compared with them (tests/declared.py)",
+    "api/http/*/routes": "lists; every route is tested",
+    "api/http/*/answers": "types; each answer in a test is compared with them (tests/declared.py)",
     "api/compat/answers": "types; each answer in a test is compared with them (tests/declared.py)",
     "api/cli/serve": "entry point, run by the tests of the stack",
     "imprint/plugins": "re-exports; the example package is tested against them",
@@ -273,9 +274,9 @@ def test_every_command_line_of_a_page_can_be_typed(root: Path, page: str) -> Non
 def refusal(line: str) -> str | None:
     """What the command says against a line, without carrying it out; its bare name is always right."""
     _, name, *rest = shlex.split(line, comments=True)
-    if name not in commands.COMMANDS:
+    if name not in program.COMMANDS:
         return "no such command"
-    command = lazy._command(*commands.COMMANDS[name])
+    command = lazy._command(*program.COMMANDS[name])
     if rest and hasattr(command, "commands"):
         name, *rest = rest
         if name not in command.commands:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.http import search as http_search
+from api.http.search import search as http_search
 from api.ingress import dependencies
 from core.config import Settings
 from core.errors import Invalid, Later, Problem
