@@ -15,59 +15,20 @@ from pydantic import BaseModel
 from api.compat import flat, platform
 from api.console import app as console
 from api.console import routing as console_routes
-from api.http import (
-    approvals,
-    backtest,
-    bulk_changes,
-    bulk_jobs,
-    conflicts,
-    context,
-    costs,
-    dead_letters,
-    decisions,
-    dispatches,
-    documents,
-    erasure,
-    event_chain,
-    events,
-    exports,
-    extraction_preview,
-    forgettings,
-    health,
-    health_report,
-    hooks,
-    ids,
-    import_jobs,
-    imports,
-    keys,
-    memories,
-    memory_graph,
-    memory_timeline,
-    memory_writes,
-    now,
-    owners,
-    profiles,
-    prompts,
-    quarantine,
-    rebuilds,
-    relations,
-    replays,
-    rule_activity,
-    rule_comparison,
-    rules,
-    run_now,
-    search,
-    search_why,
-    sessions,
-    sessions_by_query,
-    stats,
-    stream,
-    summaries,
-    tenant_settings,
-    units,
-    webhook_endpoints,
-)
-from api.http.search_request import SearchRequest
+from api.http.erasure import routes as erasure
+from api.http.log import events
+from api.http.log import routes as log
+from api.http.memories import routes as memories
+from api.http.rules import routes as rules
+from api.http.search import context, search
+from api.http.search import routes as searches
+from api.http.search.request import SearchRequest
+from api.http.service import probes
+from api.http.service import routes as service
+from api.http.sessions import routes as sessions
+from api.http.tenant import routes as tenant
+from api.http.transfer import routes as transfer
+from api.http.work import routes as work
 from api.ingress import admission, api_reference
 from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
@@ -99,63 +60,24 @@ from core.storage import db, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    replays.router,
-    events.router,
-    event_chain.router,
-    stream.router,
-    hooks.router,
-    imports.router,
-    import_jobs.router,
-    ids.router,
-    search.router,
-    search_why.router,
-    context.router,
-    documents.router,
-    backtest.router,
-    rule_activity.router,
-    rule_comparison.router,
+    log.router,
+    transfer.router,
+    searches.router,
     rules.router,
-    run_now.router,
-    conflicts.router,
-    quarantine.router,
-    decisions.router,
-    relations.router,
-    bulk_jobs.router,
-    bulk_changes.router,
-    memory_graph.router,
-    memory_timeline.router,
-    memory_writes.router,
     memories.router,
-    units.router,
-    summaries.router,
     sessions.router,
-    sessions_by_query.router,
-    profiles.router,
-    owners.router,
-    approvals.router,
-    dead_letters.router,
-    dispatches.router,
-    webhook_endpoints.router,
+    work.router,
     erasure.router,
-    exports.router,
-    extraction_preview.router,
-    forgettings.router,
-    rebuilds.router,
-    now.router,
-    health_report.router,
-    stats.router,
-    costs.router,
-    prompts.router,
-    tenant_settings.router,
-    keys.router,
+    service.router,
+    tenant.router,
     mcp.router,
     console_routes.router,
     platform.router,
     flat.router,
-    health.router,
+    probes.router,
     api_reference.router,
 )
-"""In this order: what has a name of its own comes before what takes any id in its place."""
+"""Tried in this order, as are the routes of each: what has a name of its own comes before what takes any id."""
 
 ROUTES: Final = [route for router in ROUTERS for route in router.routes]
 """Routes, declared and looked up before processes are forked, which share them. Including a router would build each of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from api.ingress.answers import Answer, optional
 from core.storage.db import Tx
 from core.tenancy import tenants
 from core.types import Json
@@ -15,3 +16,12 @@ def with_key_names(tx: Tx, authors: Sequence[Json]) -> list[Json]:
     return [
         {**author, "key_name": names[author["name"]]} if author.get("name") in names else author for author in authors
     ]
+
+
+class Authorship(Answer):
+    """Who changed something: a key or an agent, and the rule that it acted for."""
+
+    name: str | None
+    key_name: str | None = optional("The name of the key that `name` is, where it has one")
+    rule: str | None = optional()
+    rule_version: int | None = optional()

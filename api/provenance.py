@@ -10,9 +10,10 @@ from uuid import UUID
 
 from api import authors
 from api.serializers import dispatch_json, event_json, memory_json
-from core.memory import memories, origins
+from core.browsing import origins
+from core.browsing.origins import Origin
+from core.memory import memories
 from core.memory.memories import MemoryVersion
-from core.memory.origins import Origin
 from core.storage.db import Tx
 from core.types import Json
 

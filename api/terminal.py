@@ -69,6 +69,11 @@ def write(text: str) -> None:
     sys.stdout.write(visible(text))
 
 
+def say(line: str, console: Console = out) -> None:
+    """Print a line of markup as it is: neither wrapped nor coloured further."""
+    console.print(line, soft_wrap=True, highlight=False)
+
+
 def _visible(code: int) -> str:
     if code < _FIRST_PRINTABLE:
         return chr(_PICTURES + code)

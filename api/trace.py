@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from api.serializers import dispatch_json, event_json
-from core.events import dispatch_queries, log, replays
+from core.dispatches import queries as dispatch_queries
+from core.dispatches import replays
+from core.events import log
 from core.memory import memories
 from core.storage.db import Database, Tx
 from core.types import Event, Json
@@ -38,10 +40,7 @@ def _consequences(tx: Tx, event: Event) -> Json:
         of_dispatch[version.dispatch_id].changes.append(_change_json(version))
     for follower in log.followers(tx, event):
         of_dispatch.get(causes[follower.seq], told[None]).followed_by.append(event_json(follower))
-    return {
-        **asdict(told[None]),
-        "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced],
-    }
+    return {**asdict(told[None]), "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced]}
 
 
 @dataclass(frozen=True, slots=True)

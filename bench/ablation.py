@@ -27,7 +27,7 @@ from core.config import Settings
 from core.inference.embedders import CachedEmbedder
 from core.inference.local_embedder import LocalEmbedder
 from core.search import query, ranking
-from core.search.query import Question
+from core.search.question import Question
 from core.search.recipes import RECIPES, Recipe
 from core.storage import db
 from core.storage.db import Database

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import typer
 
-from api.cli.commands import COMMANDS
+from api.cli.program import COMMANDS
 from bench import arguments
 
 HEAD: Final = """# Commands
@@ -38,7 +38,7 @@ Every command has `--help` with its options. This page is made from the commands
 """
 
 
-FOOT: Final = "\n\nIn the code: [`api/cli/`](../api/cli); `commands.py` has the table of all commands.\n"
+FOOT: Final = "\n\nIn the code: [`api/cli/`](../api/cli); `program.py` has the table of all commands.\n"
 
 
 def page() -> str:

@@ -31,7 +31,7 @@ from core.inference.local_embedder import LocalEmbedder
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.sessions import ingest, sessions
 from core.storage import db
 from core.storage.db import Database

@@ -38,7 +38,7 @@ from core.memory.changes import Owner
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage import db
 from core.storage.db import Database
 

@@ -8,7 +8,7 @@ With `--behind`, statements over 5,000 rows take events and dispatches through e
 is held; of each 5,000, three dispatches go the way of the service, and raise the bounds less often than it does.
 
 To reach: 1.3 times the time on an empty log; and, while a REPEATABLE READ snapshot is held open, 2 times the time of a
-dispatch without it. A dispatch is one `ledger.run` with an agent that does nothing: claim, end, offer of the next one.
+dispatch without it. A dispatch is one turn with an agent that does nothing: claim, end, offer of the next one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from sqlalchemy import text
 
 from api import trace
 from bench import accept, arguments, route
+from bench.pipeline import run_one
 from bench.stand import database, timed
 from core import logs
 from core.config import Settings
-from core.events import dispatch_queries, log, parsing
-from core.events.dispatch_queries import DispatchFilter
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.queries import DispatchFilter
+from core.events import log, parsing
 from core.inference.embedders import HashEmbedder
 from core.sessions import ingest
 from core.storage import db
@@ -36,7 +38,7 @@ from core.storage.db import Database
 from core.tenancy import tenants
 from rules.engine.similarity import Meanings
 from workers import wiring
-from workers.dispatch import fair_share, insertion, ledger
+from workers.dispatch import fair_share, insertion
 from workers.dispatch.model import Ledger, NewDispatch, Outcome
 from workers.routing import router as routing
 from workers.routing.router import Router
@@ -107,7 +109,7 @@ def _end(here: Bench, number: int) -> None:
             with here.router.db.queue() as tx:
                 owed = fair_share.offer(tx, raising, insertion.insert_rows(tx, _new(tx, 1)))
             for dispatch in owed:
-                ledger.run(here.ledger, TENANT, dispatch.id)
+                run_one(here.ledger, TENANT, dispatch.id)
     here.admin.execute("ANALYZE events, dispatches")
 
 
@@ -199,7 +201,7 @@ def _burst(here: Bench) -> list[float]:
     took = []
     while waiting:
         began = time.perf_counter()
-        waiting += [dispatch.id for dispatch in ledger.run(here.ledger, TENANT, waiting.pop(0))]
+        waiting += [dispatch.id for dispatch in run_one(here.ledger, TENANT, waiting.pop(0))]
         took.append(1000 * (time.perf_counter() - began))
     return took
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import UUID
 
 from bench.stand import database
 from core import logs
@@ -52,9 +53,16 @@ class Pipeline:
         waiting, ran = list(owed), 0
         while waiting:
             ref = waiting.pop()
-            waiting += dispatch_ledger.run(self.ledger, ref.tenant_id, ref.id)
+            waiting += run_one(self.ledger, ref.tenant_id, ref.id)
             ran += 1
         return ran
+
+
+def run_one(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
+    """Run one dispatch; return the dispatches to send."""
+    owed: list[DispatchRef] = []
+    dispatch_ledger.take_turn(ledger, tenant_id, None, [dispatch_id], owed.extend)
+    return owed
 
 
 @contextmanager

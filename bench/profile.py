@@ -40,6 +40,7 @@ from api.ingress import direct
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench import arguments, write
+from bench.pipeline import run_one
 from bench.stand import free_port, stack
 from core import logs
 from core.config import Settings
@@ -52,7 +53,6 @@ from core.storage import db, multiquery, schema
 from core.tenancy import tenants
 from rules.registry import store
 from workers import wiring
-from workers.dispatch import ledger as dispatches
 from workers.dispatch.model import Ledger
 from workers.dispatch.relay import DispatchRef
 from workers.routing import router as routing
@@ -261,7 +261,7 @@ class Process:
             target = tx.execute(_TARGET, {"id": dispatch.id}).scalar_one()
         stage = "dispatch and extract" if target == EXTRACTOR else "other dispatches"
         with part(stage=stage):
-            return dispatches.run(self.ledger, dispatch.tenant_id, dispatch.id)
+            return run_one(self.ledger, dispatch.tenant_id, dispatch.id)
 
 
 def run(rounds: int, memories: int) -> list[Recorder]:

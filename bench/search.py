@@ -40,7 +40,7 @@ from core.index.vector_notation import vector_literal
 from core.inference.local_embedder import LocalEmbedder
 from core.search import query
 from core.search.filters import NO_FILTERS, Filters
-from core.search.query import Method, Question
+from core.search.question import Method, Question
 from core.storage import db
 
 EACH: Final = 1_000

@@ -11,7 +11,7 @@ from core.events.pending import Pending
 from core.events.publishing import Author, publish
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
-from core.extraction.rule_extractor import speaker_of
+from core.extraction.speakers import speaker_of
 from core.inference.client import Call, ChatClient, OnCall
 from core.inference.embedders import Embedder
 from core.sessions.sessions import transcript

@@ -18,7 +18,7 @@ import uvicorn
 from api import app as http
 from api.cli import main
 from api.cli.watching import WantedStack
-from api.ingress.connection_limits import Server
+from api.ingress.connection_limits import BoundServer
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
@@ -67,7 +67,7 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
     port = free_port()
     application = http.create(settings, broker_url(settings), HashEmbedder())
     config = uvicorn.Config(application, port=port, log_config=None, access_log=False)
-    server = Server(config, application.state.deps.followers.stop)
+    server = BoundServer(config, application.state.deps.followers.stop)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -16,7 +16,8 @@ from api.ingress.route_bounds import RouteTable
 from core.types import Json
 
 WAY_OUT = (
-    "Declare it: the model of this answer is in api/http/answers or api/compat/answers.py; see docs/contributing.md."
+    "Declare it: the model of this answer is in answers.py of its subject in api/http, or of api/compat; "
+    "see docs/contributing.md."
 )
 
 INTERNAL_ERROR = 500

@@ -21,7 +21,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import create_engine, text
 
-from api.http.events import BACKLOG_SECONDS
+from api.http.log.events import BACKLOG_SECONDS
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from core.config import Settings

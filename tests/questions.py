@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from core.search.filters import Filters
-from core.search.query import Question
+from core.search.question import Question
 
 FILTERS = {field.name for field in fields(Filters)}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from sqlalchemy import text
 
@@ -46,7 +47,7 @@ class Works:
         done, waiting = 0, list(owed)
         while waiting:
             next_one = waiting.pop(0)
-            waiting += dispatch_ledger.run(self.ledger, next_one.tenant_id, next_one.id)
+            waiting += run_one(self.ledger, next_one.tenant_id, next_one.id)
             done += 1
         return done
 
@@ -56,6 +57,13 @@ class Works:
             open_ones = tx.execute(text("SELECT tenant_id, rule, key FROM flows WHERE due_at IS NOT NULL"))
             places = [(row.tenant_id, row.rule, row.key) for row in open_ones]
             flow_rows.pass_on(tx, [], datetime.now(UTC) - timedelta(seconds=1), places)
+
+
+def run_one(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
+    """Run one dispatch; the dispatches to send."""
+    owed: list[DispatchRef] = []
+    dispatch_ledger.take_turn(ledger, tenant_id, None, [dispatch_id], owed.extend)
+    return owed
 
 
 @contextmanager

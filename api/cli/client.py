@@ -206,10 +206,15 @@ def open_client() -> Iterator[Client]:
         client.close()
 
 
-def read(path: str, **params: Any) -> Any:
-    """Return one answer of the configured server."""
+def call(method: str, path: str, *given: Any, **params: Any) -> Any:
+    """Return one answer of the configured server; `method`: of the client."""
     with open_client() as client:
-        return client.get(path, **params)
+        return getattr(client, method)(path, *given, **params)
+
+
+def read(path: str, **params: Any) -> Any:
+    """Return the answer of the configured server to a GET."""
+    return call("get", path, **params)
 
 
 def show_json(value: object) -> None:

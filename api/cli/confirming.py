@@ -9,7 +9,11 @@ import typer
 from core.errors import ImprintError
 
 
-def ask(question: str, refusal: ImprintError) -> None:
-    """Raise the refusal unless a person at the terminal says yes."""
+class Unconfirmed(ImprintError, kind="Not confirmed"):
+    """Nobody has confirmed it; nothing was done."""
+
+
+def ask(question: str, refusal: str) -> None:
+    """Go on only if a person at the terminal says yes. Unconfirmed: `refusal` says what was not done."""
     if not sys.stdin.isatty() or not typer.confirm(question, err=True):
-        raise refusal
+        raise Unconfirmed(f"{refusal} Answer with `y`, or give `--yes`.")

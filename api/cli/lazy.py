@@ -25,9 +25,16 @@ class LazyGroup(TyperGroup):
         return name, command if entry is None else _command(*entry), rest
 
 
-def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
-    """Add the commands of a table to the help of an app whose class is a LazyGroup with this table."""
-    for name, (_, line) in table.items():
+def group(text: str, table: CommandTable) -> typer.Typer:
+    """Return a group with this help, some of whose commands are loaded when they are called."""
+    return typer.Typer(
+        cls=type("Group", (LazyGroup,), {"table": table}), help=text, no_args_is_help=True, add_completion=False
+    )
+
+
+def add_placeholders(app: typer.Typer) -> None:
+    """Add the commands of the table of its class to the help of an app."""
+    for name, (_, line) in getattr(app.info.cls, "table", {}).items():
         app.command(name, help=line)(_placeholder)
 
 

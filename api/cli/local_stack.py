@@ -11,7 +11,7 @@ from api.cli.shared_modules import APP, LIBRARY_ENV, ROUTER, SHARED
 from api.cli.watching import WantedStack
 from api.stack.supervisor import Child
 from api.stack.up import METRICS_FOLDER, ListenAddress
-from api.terminal import err
+from api.terminal import err, say
 from core import interpreter
 from core.config import Settings
 from core.settings import faults, user_folder
@@ -44,7 +44,7 @@ def _register(settings: Settings) -> None:
     except OSError as error:
         reason = f"{user_folder.folder()} cannot be written ({error.strerror})"
         advice = f"set IMPRINT_HOME={settings.home.absolute()} for other commands."
-        err.print(f"{reason}: {advice}", soft_wrap=True, highlight=False)
+        say(f"{reason}: {advice}", err)
 
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None]) -> int:

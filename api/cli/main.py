@@ -13,7 +13,7 @@ def main() -> None:
     """Run a command; what `imprint up` will need is imported by another process while it reads the settings."""
     if sys.argv[1:2] == ["up"] and "--help" not in sys.argv:
         ahead.begin(shared_modules.SHARED, shared_modules.ENVIRONMENT)
-    deferred.load("api.cli.commands:main")()
+    deferred.load("api.cli.program:main")()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import structlog
 
 from api import app as http
 from api.ingress.balance import Balance
-from api.ingress.connection_limits import Config, Server
+from api.ingress.connection_limits import BoundServer, Config
 from api.ingress.shared_counts import ProcessCounts, SharedCounts
 from api.stack import prefork
 from core import logs, metrics
@@ -138,7 +138,7 @@ def _serve(
         access_log=False,
         lifespan="on",
     )
-    server = Server(config, application.state.deps.followers.stop, at.ready, at.balance, at.slot)
+    server = BoundServer(config, application.state.deps.followers.stop, at.ready, at.balance, at.slot)
     server.run(sockets=list(sockets))
     if not server.started:
         raise Misconfigured("The API could not start; see the log.")

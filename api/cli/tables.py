@@ -38,7 +38,7 @@ def rows(
     columns: Sequence[Column], table_rows: Iterable[Sequence[object]], console: Console = out, *, headings: bool = False
 ) -> None:
     """Print rows under headings; nothing where there are none. `headings`: into a pipe as well, for figures."""
-    cells = [[_line(cell) for cell in row] for row in table_rows]
+    cells = [[" ".join(visible(str(cell)).split()) for cell in row] for row in table_rows]
     if not cells:
         return
     heads = [column.name for column in columns] if headings or console.is_terminal else ["" for _ in columns]
@@ -96,10 +96,6 @@ def wrapped(text: str, room: int) -> list[str]:
             longer = word
         line = longer
     return [*lines, line]
-
-
-def _line(cell: object) -> str:
-    return " ".join(visible(str(cell)).split())
 
 
 def _fit(columns: Sequence[Column], natural: Sequence[int], room: int) -> list[int] | None:

@@ -14,8 +14,9 @@ from api.compat.annotated import Annotation
 from api.compat.requests import AddRequest
 from api.compat.scopes import EntityScope
 from api.compat.shapes import OWN_SESSION
-from api.http import events, memory_writes
-from api.http.memory_requests import StatementBatch, StatementRequest
+from api.http.log import events
+from api.http.memories import writing
+from api.http.memories.requests import StatementBatch, StatementRequest
 from api.ingress import dependencies, messages
 from api.ingress.dependencies import Dependencies
 from api.ingress.error_responses import detail_of
@@ -105,7 +106,7 @@ def _write(deps: Dependencies, caller: Caller, request: AddRequest) -> Json:
             first = error.errors(include_url=False)[0]
             faults[n] = Problem(f"/{first['loc'][-1]}", detail_of(first))
     messages.require_some([*stated, *(left_out.keys() - faults)], faults)
-    kept = memory_writes.post_memories(deps, caller, StatementBatch(memories=stated))["items"] if stated else []
+    kept = writing.post_memories(deps, caller, StatementBatch(memories=stated))["items"] if stated else []
     left_out |= {n: _reason(fault) for n, fault in faults.items()}
     return {
         "results": [_result(outcome, statement.content) for outcome, statement in zip(kept, stated, strict=True)],

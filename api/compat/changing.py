@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from api.compat import annotated, finding
 from api.compat.annotated import FIELD, Annotation
 from api.compat.requests import ListRequest, UpdateRequest
-from api.http import erasure, memory_writes
-from api.http.memory_requests import Patch
+from api.http.erasure import erasure
+from api.http.memories import writing
+from api.http.memories.requests import Patch
 from api.ingress import audience
 from api.ingress.dependencies import Dependencies
 from core.errors import Conflict, Invalid, Later, NotFound, Problem
@@ -48,7 +49,7 @@ def update(deps: Dependencies, caller: Caller, memory_id: str, request: UpdateRe
     """Change words, metadata or dates. NotFound. Conflict: the memory is immutable. Invalid: nothing to change."""
     audience.require_memories(deps, caller, [finding.id_of(memory_id)])
     patch = _patch(deps, caller, memory_id, request)
-    memory_writes.patch_memory(deps, caller, finding.id_of(memory_id), patch, Response(), None)
+    writing.patch_memory(deps, caller, finding.id_of(memory_id), patch, Response(), None)
     return finding.one(deps, caller, memory_id)
 
 

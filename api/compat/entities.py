@@ -10,8 +10,8 @@ from fastapi.datastructures import URL
 
 from api.compat import scopes
 from api.ingress.dependencies import Dependencies
-from core.memory import owners
-from core.memory.owners import MemoryOwner
+from core.browsing import owners
+from core.browsing.owners import MemoryOwner
 from core.tenancy.tenants import Caller
 from core.types import Json
 

@@ -11,14 +11,15 @@ from api.compat import annotated, filters, shapes
 from api.compat.annotated import Annotation
 from api.compat.requests import FindRequest, ListRequest
 from api.ingress.dependencies import Dependencies
+from core.browsing import listing, owners
+from core.browsing.listing import MemoryFilter
 from core.consolidation.echo import Served
 from core.errors import NotFound
-from core.extraction import stated as stated_requests
-from core.memory import as_of, field_filters, listing, memories, owners, relations
-from core.memory.listing import MemoryFilter
+from core.memory import as_of, field_filters, memories, relations
+from core.remembering import stated as stated_requests
 from core.search import query
 from core.search.filters import SERVED, Filters
-from core.search.query import Question, SearchResult
+from core.search.question import Question, SearchResult
 from core.search.recall_log import Asker
 from core.sessions import transcripts
 from core.storage.db import Tx

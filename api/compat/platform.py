@@ -22,17 +22,9 @@ from api.compat.answers import (
     Mem0Version,
 )
 from api.compat.entities import paged
-from api.compat.requests import (
-    PAGE,
-    AddRequest,
-    DeleteBatch,
-    FindRequest,
-    ListRequest,
-    UpdateBatch,
-    UpdateRequest,
-)
+from api.compat.requests import PAGE, AddRequest, DeleteBatch, FindRequest, ListRequest, UpdateBatch, UpdateRequest
 from api.compat.scopes import ENTITIES, owner_of
-from api.http import erasure
+from api.http.erasure import erasure
 from api.ingress import audience
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Publisher, Reader, Writer, any_caller, any_key

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.compat import filters, scopes
 from api.compat.scopes import ENTITIES, EntityScope
-from api.http.memory_requests import STATEMENTS, Structured
+from api.http.memories.requests import STATEMENTS, Structured
 from api.ingress.messages import CONVERSATION
 from core.errors import Invalid, Problem
 from core.events.parsing import Content

@@ -65,7 +65,7 @@ def _on_problem(request: Request, error: Exception) -> Response:
     """Show a refusal by the API: as a page, or as a notice in the page that asked."""
     if not isinstance(error, ApiProblem):
         raise error
-    pages: render.Renderer = request.app.state.renderer
+    pages: render.Renderer = request.app.state.renderer(request)
     if "hx-request" in request.headers:
-        return pages.notice_of(request, error.problem)
-    return pages.page(request, "problem.html", error.status, problem=error.problem)
+        return pages.notice_of(error.problem)
+    return pages.page("problem.html", error.status, problem=error.problem)

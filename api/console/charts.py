@@ -81,7 +81,7 @@ def _line(points: Sequence[tuple[float, float]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LaneMark:
     """Decisions of one kind in one bucket of a lane: where, how strong (1 to 4), and how many."""
 
     x: int
@@ -96,7 +96,7 @@ class Lane:
 
     rule: str
     total: int
-    marks: Sequence[Mark]
+    marks: Sequence[LaneMark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,11 @@ def lane_chart(activity: Json) -> LaneChart:
 
 
 def _lane(row: Json) -> Lane:
-    marks: dict[int, Mark] = {}
+    marks: dict[int, LaneMark] = {}
     for verdict in VERDICTS:
         for bucket, number in enumerate(row[verdict]):
             if number:
-                marks[bucket] = Mark(bucket, verdict, 1 + sum(number > least for least in STRENGTHS), number)
+                marks[bucket] = LaneMark(bucket, verdict, 1 + sum(number > least for least in STRENGTHS), number)
     return Lane(row["rule"], sum(sum(row[verdict]) for verdict in VERDICTS), list(marks.values()))
 
 

@@ -49,14 +49,14 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphDrawing:
     """Nodes and edges in a box of WIDTH by HEIGHT."""
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
 
 
-def laid_out(graph: Json) -> Graph:
+def laid_out(graph: Json) -> GraphDrawing:
     """Return the graph of `GET /v1/memories/graph` with places for its nodes."""
     indices = {node["id"]: number for number, node in enumerate(graph["nodes"])}
     pairs = [(indices[edge["from"]], indices[edge["to"]]) for edge in graph["edges"]]
@@ -69,7 +69,7 @@ def laid_out(graph: Json) -> Graph:
         Edge(edge["relation"], nodes[start].x, nodes[start].y, nodes[end].x, nodes[end].y)
         for edge, (start, end) in zip(graph["edges"], pairs, strict=True)
     ]
-    return Graph(nodes, edges)
+    return GraphDrawing(nodes, edges)
 
 
 def _places(count: int, pairs: Sequence[tuple[int, int]]) -> Points:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import Api, together
@@ -31,10 +31,10 @@ def refresh() -> Response:
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
-def outcome(request: Request, pages: Renderer, answer: Json) -> Response:
+def outcome(pages: Renderer, answer: Json) -> Response:
     """Read the page again if all rows of a request are done; else say what was refused and why."""
     refused = [row["detail"] for row in answer["items"] if row["outcome"] == "refused"]
     if not refused and not answer["more"]:
         return refresh()
     reasons = "; ".join(dict.fromkeys(filter(None, refused)))
-    return pages.notice(request, "work.partly", bad=True, done=answer["done"], refused=len(refused), why=reasons)
+    return pages.notice("work.partly", bad=True, done=answer["done"], refused=len(refused), why=reasons)

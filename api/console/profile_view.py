@@ -32,17 +32,17 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ProfileSection:
     """A section of a profile."""
 
     name: str
     lines: list[Line] = field(default_factory=list)
 
 
-def sections_of(attributes: Json) -> list[Section]:
+def sections_of(attributes: Json) -> list[ProfileSection]:
     """Return the sections that have lines, in their order."""
     names = sorted(attributes, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-    sections = [Section(name, list(_lines(attributes[name], ""))) for name in names]
+    sections = [ProfileSection(name, list(_lines(attributes[name], ""))) for name in names]
     return [section for section in sections if section.lines]
 
 

@@ -52,7 +52,7 @@ NAVIGATION: Final = (
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 
 
-class Page(HTMLResponse):
+class RenderedPage(HTMLResponse):
     """A page that is computed when it is sent: in a thread, so that other requests continue, and one at a time."""
 
     def __init__(self, render: Callable[[], str], status: int = 200) -> None:
@@ -72,16 +72,23 @@ _RENDERING: Final = ThreadPoolExecutor(1, "console")
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Templates and catalogues, read once a process."""
+    """Templates and catalogues, read once a process, for the browser of one request."""
 
     templates: Environment
     catalogues: Mapping[str, Mapping[str, str]]
+    request: Request
 
-    def page(self, request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
-        """Render a template for the browser of a request. A value that is a `partial` is called for it."""
-        language, theme = language_of(request), request.cookies.get(THEME_COOKIE, "")
+    @property
+    def translation(self) -> Callable[..., str]:
+        """What turns a key of the catalogue, with its values, into the browser's language."""
+        return partial(translate, self.catalogues[language_of(self.request)])
+
+    def page(self, template: str, status: int = 200, **content: Any) -> HTMLResponse:
+        """Render a template. A value that is a `partial` is called for it."""
+        request, language = self.request, language_of(self.request)
+        theme = request.cookies.get(THEME_COOKIE, "")
         shared: Json = {
-            "t": partial(translate, self.catalogues[language]),
+            "t": self.translation,
             "term": partial(term, self.catalogues[language]),
             "language": language,
             "languages": LANGUAGES,
@@ -91,34 +98,31 @@ class Renderer:
             "here": request.url.path,
             "query": request.query_params,
         }
-        return Page(partial(self._render, template, shared, content), status)
+        return RenderedPage(partial(self._render, template, shared, content), status)
 
     def _render(self, template: str, shared: Json, content: Json) -> str:
         values = {name: value() if isinstance(value, partial) else value for name, value in content.items()}
         return self.templates.get_template(template).render(shared | values)
 
-    def notice(self, request: Request, key: str, *, bad: bool = False, **values: Any) -> HTMLResponse:
+    def notice(self, key: str, *, bad: bool = False, **values: Any) -> HTMLResponse:
         """Answer a request of a page with a line of the catalogue, shown beside the page."""
-        return self._notice(request, translate(self.catalogues[language_of(request)], key, **values), bad=bad)
+        return self._notice(self.translation(key, **values), bad=bad)
 
-    def notice_of(self, request: Request, problem: Json) -> HTMLResponse:
+    def notice_of(self, problem: Json) -> HTMLResponse:
         """Answer a request of a page with the problem details of a refusal."""
         more = "; ".join(f"{error['pointer']}: {error['detail']}" for error in problem.get("errors") or ())
-        return self._notice(request, more or problem["detail"], bad=True)
+        return self._notice(more or problem["detail"], bad=True)
 
-    def _notice(self, request: Request, text: str, *, bad: bool) -> HTMLResponse:
-        answer = self.page(request, "notice.html", text=text, kind="bad" if bad else "good")
+    def _notice(self, text: str, *, bad: bool) -> HTMLResponse:
+        answer = self.page("notice.html", text=text, kind="bad" if bad else "good")
         answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#notices", "innerHTML"
         return answer
 
 
-def load() -> Renderer:
-    """Read templates and catalogues."""
+def load() -> Callable[[Request], Renderer]:
+    """Read templates and catalogues; return what renders with them."""
     templates = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
     templates.filters |= {"bytes": size}
@@ -126,7 +130,7 @@ def load() -> Renderer:
     catalogues = {
         name: json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8")) for name in LANGUAGES
     }
-    return Renderer(templates, catalogues)
+    return partial(Renderer, templates, catalogues)
 
 
 def language_of(request: Request) -> str:

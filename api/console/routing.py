@@ -36,7 +36,7 @@ def page(path: str, *, method: str = "GET") -> Callable[[Endpoint], Endpoint]:
 
 
 async def _renderer(request: Request) -> Renderer:
-    renderer: Renderer = request.app.state.renderer
+    renderer: Renderer = request.app.state.renderer(request)
     return renderer
 
 

@@ -19,7 +19,7 @@ Rule = Literal["parts", "cited", "own", "formula"]
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class ScoreSegment:
     """A part of a score, and its place in a bar of 100 that is as long as the best score."""
 
     name: str
@@ -34,7 +34,7 @@ class Breakdown:
 
     rule: Rule
     score: float
-    segments: Sequence[Segment]
+    segments: Sequence[ScoreSegment]
     beside: Mapping[str, float]
 
 
@@ -68,10 +68,10 @@ def _rule(parts: Mapping[str, float], *, is_memory: bool) -> Rule:
     return "cited" if parts.get("cited") else "own"
 
 
-def _segments(counted: Mapping[str, float], best: float) -> Iterator[Segment]:
+def _segments(counted: Mapping[str, float], best: float) -> Iterator[ScoreSegment]:
     """Yield the parts one behind the other; what is taken off has no length."""
     x = 0.0
     for name, value in sorted(counted.items(), key=lambda part: -part[1]):
         width = max(0.0, 100 * value / best) if best > 0 else 0.0
-        yield Segment(name, value, round(x, 3), round(min(width, 100 - x), 3))
+        yield ScoreSegment(name, value, round(x, 3), round(min(width, 100 - x), 3))
         x = min(100.0, x + width)

@@ -44,7 +44,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class CategoryLane:
     """The memories of a category; `y`: of its heading."""
 
     category: str
@@ -64,7 +64,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class AxisTick:
     """A time of the axis."""
 
     at: str
@@ -76,16 +76,16 @@ class Tick:
 class Drawing:
     """A timeline of this height; `today`: where now is, None: outside."""
 
-    lanes: Sequence[Lane]
+    lanes: Sequence[CategoryLane]
     arrows: Sequence[Arrow]
-    ticks: Sequence[Tick]
+    ticks: Sequence[AxisTick]
     height: int
     today: float | None
     replaced_by: dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """The span of a page."""
 
     since: datetime | None
@@ -98,22 +98,22 @@ class Window:
         return (self.until + (self.until - self.since) * share).date().isoformat()
 
 
-def window(span: str, until: str, now: datetime) -> Window:
+def window(span: str, until: str, now: datetime) -> TimeWindow:
     """Return the span with this name that ends with a day, or now; without a name all of time. ValueError."""
     if span not in SPANS:
-        return Window(None, None)
+        return TimeWindow(None, None)
     end = datetime.fromisoformat(until).replace(tzinfo=UTC) if until else now
-    return Window(end - timedelta(days=SPANS[span]), end)
+    return TimeWindow(end - timedelta(days=SPANS[span]), end)
 
 
-def laid_out(timeline: Json, seen: Window, now: datetime) -> Drawing:
+def laid_out(timeline: Json, seen: TimeWindow, now: datetime) -> Drawing:
     """Return the drawing of `GET /v1/memories/timeline`."""
     start, end = _extent(timeline["items"], seen, now)
     lanes, y = [], HEAD
     by_category = sorted(timeline["items"], key=lambda memory: (memory["category"], memory["begins"], memory["id"]))
     for category, members in groupby(by_category, key=lambda memory: memory["category"]):
         bars = [_bar(memory, y + ROW * row, start, end) for row, memory in enumerate(members, 1)]
-        lanes.append(Lane(category, y, bars))
+        lanes.append(CategoryLane(category, y, bars))
         y += ROW * (len(bars) + 1)
     bars_by_id = {bar.memory["id"]: bar for lane in lanes for bar in lane.bars}
     return Drawing(
@@ -133,7 +133,7 @@ def _replacements(successions: Sequence[Json]) -> dict[str, list[str]]:
     return replacements
 
 
-def _extent(memories: Sequence[Json], seen: Window, now: datetime) -> tuple[datetime, datetime]:
+def _extent(memories: Sequence[Json], seen: TimeWindow, now: datetime) -> tuple[datetime, datetime]:
     """Return the span, or from the first beginning to the last time that is known."""
     if seen.since is not None and seen.until is not None:
         return seen.since, seen.until
@@ -170,11 +170,11 @@ def _arrow(succession: Json, bars: dict[str, Bar]) -> Arrow:
     )
 
 
-def _ticks(start: datetime, end: datetime) -> list[Tick]:
+def _ticks(start: datetime, end: datetime) -> list[AxisTick]:
     anchors = ["start", *["middle"] * (TICKS - 1), "end"]
     moments = [start + (end - start) * step / TICKS for step in range(TICKS + 1)]
     return [
-        Tick(at.astimezone(UTC).isoformat(), round(100 * step / TICKS, 2), anchor)
+        AxisTick(at.astimezone(UTC).isoformat(), round(100 * step / TICKS, 2), anchor)
         for step, (at, anchor) in enumerate(zip(moments, anchors, strict=True))
     ]
 

@@ -18,7 +18,7 @@ _WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WordingPart:
     """A piece of text that both have, or only the earlier (`gone`) or the later wording (`new`)."""
 
     kind: Literal["same", "gone", "new"]
@@ -31,24 +31,24 @@ class Comparisons:
     def __init__(self) -> None:
         self._pairs = PAIRS
 
-    def words(self, before: str, after: str) -> Sequence[Part]:
+    def words(self, before: str, after: str) -> Sequence[WordingPart]:
         """Return the parts of both wordings in order."""
         old, new = _WORD.findall(before), _WORD.findall(after)
         pairs = len(old) * len(new)
         if max(len(old), len(new)) > MOST_WORDS or pairs > self._pairs:
-            return [Part("gone", before), Part("new", after)]
+            return [WordingPart("gone", before), WordingPart("new", after)]
         self._pairs -= pairs
         return _parts(old, new)
 
 
-def _parts(old: Sequence[str], new: Sequence[str]) -> Sequence[Part]:
-    parts: list[Part] = []
+def _parts(old: Sequence[str], new: Sequence[str]) -> Sequence[WordingPart]:
+    parts: list[WordingPart] = []
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            parts.append(Part("same", "".join(old[i:j])))
+            parts.append(WordingPart("same", "".join(old[i:j])))
             continue
         if i < j:
-            parts.append(Part("gone", "".join(old[i:j])))
+            parts.append(WordingPart("gone", "".join(old[i:j])))
         if k < m:
-            parts.append(Part("new", "".join(new[k:m])))
+            parts.append(WordingPart("new", "".join(new[k:m])))
     return parts

@@ -26,7 +26,7 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
 
 
-class Unreadable(ImprintError):
+class NoConversation(ImprintError, kind="Unreadable"):
     """The file holds no conversation."""
 
 
@@ -84,9 +84,9 @@ def of_locomo(path: Path, name: str | None) -> DemoConversation:
         samples = json.loads(path.read_text(encoding="utf-8"))
         return _sample(_sample_of(samples, name))
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}.") from None
+        raise NoConversation(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(f"{path} is not in LoCoMo's format ({type(error).__name__}: {error}).") from None
+        raise NoConversation(f"{path} is not in LoCoMo's format ({type(error).__name__}: {error}).") from None
 
 
 def events(talk: DemoConversation) -> Iterator[list[Json]]:
@@ -134,7 +134,9 @@ def _shipped_session(session: Json, speaker: str) -> Iterator[ConversationTurn]:
 def _sample_of(samples: Sequence[Json], name: str | None) -> Json:
     names = [str(sample["sample_id"]) for sample in samples]
     if not names or (name is not None and name not in names):
-        raise Unreadable(f"There is no conversation {name or ''} in this file; it has: {', '.join(names) or 'none'}.")
+        raise NoConversation(
+            f"There is no conversation {name or ''} in this file; it has: {', '.join(names) or 'none'}."
+        )
     return samples[names.index(name) if name else 0]
 
 

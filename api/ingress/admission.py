@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.ingress import audience, bodies, dependencies, error_responses, shared_counts
 from api.ingress.bodies import Headers
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
-from api.ingress.fair_share import LARGE_BYTES, LargeBodies, Turns
+from api.ingress.fair_share import LARGE_BYTES, FairTurns, LargeBodies
 from api.ingress.in_flight import InFlight
 from api.ingress.route_bounds import RouteAccess, RouteTable
 from api.ingress.shared_counts import ProcessCounts
@@ -43,7 +43,7 @@ class AdmissionControl:
         self._table = table
         self._counts = counts or shared_counts.alone()
         self._in_flight = InFlight(counts)
-        self._turns = Turns(deps.settings.database_pool, self._counts.has_company)
+        self._turns = FairTurns(deps.settings.database_pool, self._counts.has_company)
         self._large = LargeBodies(self._counts.has_company)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,7 +99,7 @@ class _Admission:
 
     __slots__ = ("_access", "_began", "_caller", "_counts", "_held", "_in_flight", "_large", "_line", "_turn", "_turns")
 
-    def __init__(self, in_flight: InFlight, counts: ProcessCounts, turns: Turns, large: LargeBodies) -> None:
+    def __init__(self, in_flight: InFlight, counts: ProcessCounts, turns: FairTurns, large: LargeBodies) -> None:
         self._in_flight, self._counts, self._turns, self._large = in_flight, counts, turns, large
         self._line: asyncio.Lock | None = None
         self._began = 0.0

@@ -6,9 +6,10 @@ A model describes an answer in the OpenAPI document. Nothing is validated with i
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 Responses = dict[int | str, dict[str, Any]]
 """Declarations of a route about its answers, by status."""
@@ -27,10 +28,7 @@ REFUSALS: Final[dict[int, tuple[str, str]]] = {
     429: ("Overloaded", "A limit of the tenant is reached; send again after `Retry-After` seconds."),
     431: ("HeadersTooLarge", "The headers are too many or too long."),
     502: ("Refused", "A service that this operation needs refused."),
-    503: (
-        "Unavailable",
-        "Not now, and nothing was changed; send again after `Retry-After` seconds.",
-    ),
+    503: ("Unavailable", "Not now, and nothing was changed; send again after `Retry-After` seconds."),
 }
 """Name and meaning of each refusal, by status; all have the form of `Problem`."""
 
@@ -45,6 +43,12 @@ class Page(Answer):
     """A page of a list; its items are in `items`."""
 
     next: str | None = Field(description="What to send as `after` for the next page; null: this is the last one")
+
+
+def page(name: str, item: type, description: str) -> type[Page]:
+    """Return the model of a page of these items."""
+    items: Any = GenericAlias(list, (item,)), ...
+    return create_model(name, __base__=Page, __doc__=description, items=items)
 
 
 class ProblemPlace(Answer):

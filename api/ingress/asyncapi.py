@@ -106,14 +106,10 @@ def _message(kind: str, payload: Json, envelope: Json) -> Json:
     properties = {"event_type": {"const": kind}, "payload": payload} | envelope
     return {
         "name": kind,
-        "title": _title(kind),
+        "title": re.sub("[._]", " ", kind).capitalize(),
         "contentType": "application/json",
         "payload": {"allOf": [{"$ref": "#/components/schemas/Event"}, {"type": "object", "properties": properties}]},
     }
-
-
-def _title(kind: str) -> str:
-    return re.sub(r"[._]", " ", kind).capitalize()
 
 
 def _schema(model: type[BaseModel], schemas: dict[str, Any]) -> Json:

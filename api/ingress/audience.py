@@ -136,9 +136,7 @@ QueryLabels = Annotated[LabelList | None, Query(description=READER_LABELS)]
 
 
 def _query_reader(
-    deps: Deps,
-    caller: Annotated[Caller, Depends(any_caller)],
-    reader_labels: QueryLabels = None,
+    deps: Deps, caller: Annotated[Caller, Depends(any_caller)], reader_labels: QueryLabels = None
 ) -> Dependencies:
     return for_reader(deps, caller, reader_labels)
 
@@ -148,10 +146,7 @@ ReaderDeps = Annotated[Dependencies, Depends(_query_reader)]
 
 
 def _readable_memory(
-    deps: Deps,
-    caller: Annotated[Caller, Depends(any_caller)],
-    memory_id: UUID,
-    reader_labels: QueryLabels = None,
+    deps: Deps, caller: Annotated[Caller, Depends(any_caller)], memory_id: UUID, reader_labels: QueryLabels = None
 ) -> None:
     require_memories(deps, caller, [memory_id], reader_labels)
 

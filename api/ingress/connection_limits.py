@@ -60,7 +60,7 @@ LOOK_SECONDS: Final = 1.0
 """Interval at which the server sets the header `Date`: an idle one does nothing else. A signal ends it at once."""
 
 
-class Server(uvicorn.Server):
+class BoundServer(uvicorn.Server):
     """uvicorn's server on bound sockets, which other processes may accept from, too.
 
     It accepts one connection at a time, and leaves it to the others for a moment where one of them has fewer. The event

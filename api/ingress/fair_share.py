@@ -62,7 +62,7 @@ class LargeBodies:
 _BUSY: Final = "All concurrent requests of this tenant take long. Send the request again."
 
 
-class Turns:
+class FairTurns:
     """A limited number of turns; for one tenant all but one, and beside other tenants a quarter of the pool.
 
     More at once would not answer its requests sooner, but would be that many between which processor and database

@@ -29,10 +29,11 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from api.http import context as http_context
-from api.http import memories, profiles
-from api.http.context import ContextRequest
-from api.http.memories import MemoryListRequest
+from api.http.memories import reading
+from api.http.memories.reading import MemoryListRequest
+from api.http.search import context as http_context
+from api.http.search.context import ContextRequest
+from api.http.sessions import profiles
 from api.ingress import audience
 from api.ingress.dependencies import ANSWER, Dependencies, dependencies, require_scope
 from api.mcp.calls import Context, asked_by
@@ -69,7 +70,7 @@ def _group_profile(deps: Dependencies, caller: Caller, name: str) -> Response:
 
 
 def _recent(deps: Dependencies, caller: Caller, name: str) -> Json:
-    return memories.get_memories(deps, caller, MemoryListRequest(user_id=name, limit=RECENT))
+    return reading.get_memories(deps, caller, MemoryListRequest(user_id=name, limit=RECENT))
 
 
 def _resource(name: str, address: str, title: str, read: Callable[[Dependencies, Caller, str], Any]) -> Resource:

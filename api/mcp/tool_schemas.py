@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_types import Tool as Listed
 from mcp_types import ToolAnnotations
 
-from api.http.memory_requests import Patch
+from api.http.memories.requests import Patch
 from api.mcp.tools import TOOLS, Tool
 from core.types import Json
 

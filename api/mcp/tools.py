@@ -11,21 +11,25 @@ from uuid import UUID
 from fastapi import Request, Response
 from pydantic import AwareDatetime, BaseModel, Field
 
-from api.http import context, decisions, erasure, events, forgettings, memories, memory_writes, search, sessions
-from api.http.context import ContextRequest
-from api.http.decisions import UndoLatestRequest
-from api.http.memories import MemoryListRequest
-from api.http.memory_requests import Patch, StatementRequest
-from api.http.search_request import SearchRequest
-from api.http.sessions import HideRequest
+from api.http.erasure import erasure, forgettings
+from api.http.log import events
+from api.http.memories import decisions, reading, writing
+from api.http.memories.decisions import UndoLatestRequest
+from api.http.memories.reading import MemoryListRequest
+from api.http.memories.requests import Patch, StatementRequest
+from api.http.search import context, search
+from api.http.search.context import ContextRequest
+from api.http.search.request import SearchRequest
+from api.http.sessions import sessions
+from api.http.sessions.sessions import HideRequest
 from api.ingress import audience
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
 from api.ingress.field_filters import ANY_OF, FieldFilter
+from core.browsing.listing import Order
 from core.errors import Invalid, NotFound, Problem
 from core.events.parsing import Content, Name, NativeEvent, unstorable
-from core.memory.listing import Order
 from core.tenancy.tenants import Caller
 from core.types import Category, Json
 
@@ -49,7 +53,7 @@ class Updating(Patch):
     memory_id: MemoryId
 
 
-class Forgetting(RequestBody):
+class ForgetArguments(RequestBody):
     """Arguments of `DELETE /v1/memories/{id}`."""
 
     memory_id: MemoryId
@@ -132,16 +136,16 @@ class Tool:
 
 
 def _add(deps: Dependencies, caller: Caller, request: Adding) -> Json:
-    return memory_writes.remember(deps, caller, request, request.idempotency_key, "mcp")
+    return writing.remember(deps, caller, request, request.idempotency_key, "mcp")
 
 
 def _update(deps: Dependencies, caller: Caller, request: Updating) -> Json:
     audience.require_memories(deps, caller, [request.memory_id])
     patch = Patch.model_validate(request.model_dump(exclude={"memory_id"}, exclude_unset=True))
-    return memory_writes.patch_memory(deps, caller, request.memory_id, patch, Response())
+    return writing.patch_memory(deps, caller, request.memory_id, patch, Response())
 
 
-def _forget(deps: Dependencies, caller: Caller, request: Forgetting) -> Json:
+def _forget(deps: Dependencies, caller: Caller, request: ForgetArguments) -> Json:
     audience.require_memories(deps, caller, [request.memory_id])
     return erasure.delete_memory(deps, caller, request.memory_id, request.evidence)
 
@@ -160,7 +164,7 @@ def _list(deps: Dependencies, caller: Caller, request: Listing) -> Json:
         raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
     values = request.model_dump(exclude_none=True, by_alias=True)
     values |= {name: json.dumps(values[name]) for name in ("structured", "metadata") if name in values}
-    return memories.get_memories(deps, caller, MemoryListRequest.model_validate(values))
+    return reading.get_memories(deps, caller, MemoryListRequest.model_validate(values))
 
 
 def _undo(deps: Dependencies, caller: Caller, request: Undoing) -> Json:
@@ -170,7 +174,7 @@ def _undo(deps: Dependencies, caller: Caller, request: Undoing) -> Json:
 
 
 def _why(deps: Dependencies, caller: Caller, request: Asking) -> Json:
-    return memories.get_why(deps, caller, request.memory_id)
+    return reading.get_why(deps, caller, request.memory_id)
 
 
 def _hide(deps: Dependencies, caller: Caller, request: Hiding) -> Json:
@@ -270,7 +274,7 @@ _ALL: Final = (
         name="memory_forget",
         title="Forget a memory permanently",
         scope="write",
-        takes=Forgetting,
+        takes=ForgetArguments,
         answer=_forget,
         destroys=True,
         repeatable=True,

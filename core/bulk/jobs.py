@@ -16,12 +16,12 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
+from core.browsing import listing
+from core.browsing.listing import MemoryFilter
 from core.errors import Conflict, NotFound
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
-from core.memory import listing
-from core.memory.listing import MemoryFilter
 from core.settings.limits import LimitReached
 from core.storage.db import Tx, recordset
 from core.types import Json

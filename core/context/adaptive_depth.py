@@ -23,7 +23,7 @@ HAN_WEIGHT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """Number of results to look for (`k`, 3 … 15), and the reasons in plain words."""
+    """How many memories the question calls for, and why."""
 
     k: int
     reasons: tuple[str, ...]

@@ -23,7 +23,7 @@ from core.context.sections import Section, SectionName, SectionPiece
 from core.context.stable_selection import StableSelection
 from core.inference.token_counting import Counter, cut
 from core.screening import output
-from core.search.query import SearchResult as Result
+from core.search.question import SearchResult as Result
 from core.types import Json
 
 KEPT_HERE: Final = frozenset({"memory", "document"})

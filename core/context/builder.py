@@ -34,7 +34,7 @@ from core.reflection.profile import ProfileOwner
 from core.screening import output
 from core.search import passages, query
 from core.search.filters import EVERYWHERE, NO_FILTERS
-from core.search.query import Question
+from core.search.question import Question, SearchResult
 from core.sessions import recent_messages
 from core.sessions.recent_messages import RecentMessages, RecentWindow
 from core.storage.db import UNLABELLED, Database, Tx
@@ -141,7 +141,7 @@ class Context:
     limit: int
     counter: Counter
     depth: Depth
-    results: Sequence[query.SearchResult]
+    results: Sequence[SearchResult]
 
     @property
     def truncated(self) -> bool:
@@ -189,7 +189,7 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
 
 def _read(
     deps: ContextDeps, tenant_id: str, request: ContextQuery
-) -> tuple[ContextQuery, ContextMaterial, Sequence[query.SearchResult], Depth]:
+) -> tuple[ContextQuery, ContextMaterial, Sequence[SearchResult], Depth]:
     """Read everything that the context could show to its audience, and the depth of the query."""
     cached = _at_hand(deps, tenant_id, request)
     with deps.db.tenant(tenant_id) as tx:
@@ -230,9 +230,9 @@ def _read(
     return request, sources, sources.results, chosen_depth
 
 
-def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
+def _screen(results: Sequence[SearchResult]) -> list[SearchResult]:
     """Mask secrets in messages and units, and drop hostile ones."""
-    screened_results: list[query.SearchResult] = []
+    screened_results: list[SearchResult] = []
     for result in results:
         if result.unit is not None:
             summary = output.screened_output(result.unit.summary)
@@ -326,7 +326,7 @@ def _search(
     question: str,
     limit: int,
     among: frozenset[str] = EVERYWHERE,
-) -> Sequence[query.SearchResult]:
+) -> Sequence[SearchResult]:
     if not question.strip():
         return ()
     include = among | ({"units"} if request.units else set())
@@ -344,9 +344,7 @@ def _current_step(conversation: context_reader.SessionSlice | None) -> str:
     return ""
 
 
-def _with_step(
-    results: Sequence[query.SearchResult], for_step: Sequence[query.SearchResult]
-) -> list[query.SearchResult]:
+def _with_step(results: Sequence[SearchResult], for_step: Sequence[SearchResult]) -> list[SearchResult]:
     """Add what the current step needs, below what the question found."""
     keys = {(result.ranked.hit.type, result.ranked.hit.key) for result in results}
     added = [result for result in for_step if (result.ranked.hit.type, result.ranked.hit.key) not in keys]
@@ -365,12 +363,12 @@ def _last_words(conversation: context_reader.SessionSlice | None) -> str:
 
 
 def _to_show(
-    results: Sequence[query.SearchResult],
+    results: Sequence[SearchResult],
     hidden: AbstractSet[tuple[str, str]],
     session_id: str | None,
     question: str,
     request: ContextQuery,
-) -> list[query.SearchResult]:
+) -> list[SearchResult]:
     """Drop what is hidden, not valid now, of another project or the question itself, and units of the session."""
     now = memories.now()
     if request.at_work:
@@ -385,7 +383,7 @@ def _to_show(
     ]
 
 
-def _is_of_project(result: query.SearchResult, group_id: str | None) -> bool:
+def _is_of_project(result: SearchResult, group_id: str | None) -> bool:
     if result.memory is not None:
         return projects.is_shown(result.memory, group_id)
     return result.message is None or projects.is_heard(result.message, group_id)

@@ -1,1 +1,1 @@
-"""The event log: parsing, appending, publishing, doorbell, dispatches."""
+"""The event log: parsing, appending, publishing, doorbell."""

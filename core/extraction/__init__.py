@@ -1,1 +1,1 @@
-"""Extraction of candidates from messages and requests."""
+"""Extraction of candidates from messages."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
 from sqlalchemy import text
 
 from core.events.log import OPEN_DISPATCH
 from core.maintenance import heartbeat
-from core.maintenance.heartbeat import REQUIRED_PROCESSES, STARTED, VERSION, Beat
+from core.maintenance.heartbeat import REQUIRED_PROCESSES, STARTED, VERSION, ProcessHealth
 from core.storage import schema_version
 from core.storage.db import Tx
 
@@ -21,78 +22,75 @@ QUEUES: Final = ("io", "cpu")
 
 
 @dataclass(frozen=True, slots=True)
-class QueueState:
-    """A tenant's work on a queue, and the processes that serve it for all. `more`: there may be others.
-
-    `oldest_at`: when the one that has waited longest was decided; `retrying`: those that wait for another attempt.
-    """
+class QueueHealth:
+    """Work of the tenant on a queue."""
 
     name: str
     waiting: int
     running: int
-    retrying: int
-    more: bool
-    oldest_at: datetime | None
-    processes: int
+    retrying: Annotated[int, Field(description="Those that wait for another attempt")]
+    more: Annotated[bool, Field(description="Counted were 1,000 on all queues; there may be others")]
+    oldest_at: Annotated[datetime | None, Field(description="When the one that has waited longest was decided")]
+    processes: Annotated[int, Field(description="Processes that serve the queue, for all tenants")]
 
 
 @dataclass(frozen=True, slots=True)
-class TableState:
-    """A table as the server's statistics describe it; `rows` is an estimate."""
+class TableHealth:
+    """A table, as the server's statistics describe it."""
 
     name: str
-    rows: int
-    dead_rows: int
-    bytes: int
+    rows: Annotated[int, Field(description="An estimate")]
+    dead_rows: Annotated[int, Field(description="Rows that vacuum will remove, an estimate")]
+    bytes: Annotated[int, Field(description="With its indexes")]
     vacuumed_at: datetime | None
     analyzed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Connections:
-    """Connections to the database, and how many the server takes; what they do is told of the API's own role alone."""
+class ConnectionHealth:
+    """Connections to the database; what they do is told of the API's own role alone."""
 
     total: int
     active: int
     idle: int
     in_transaction: int
-    most: int
+    most: Annotated[int, Field(description="How many the server takes")]
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseState:
-    """The database server. `oldest_transaction_seconds`: while one is open, what others deleted is not cleaned up."""
+class DatabaseHealth:
+    """The database server."""
 
     version: str
     started_at: datetime
     bytes: int
-    connections: Connections
-    oldest_transaction_seconds: float
+    connections: ConnectionHealth
+    oldest_transaction_seconds: Annotated[float, Field(description="Of the API's own role")]
     migration: str | None
     newest_migration: str
 
 
-def processes(tx: Tx) -> list[Beat]:
+def processes(tx: Tx) -> list[ProcessHealth]:
     """Return each kind of process that all tenants share; the API is the process that answers."""
     beats = {beat.name: beat for beat in heartbeat.beats(tx)}
     now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
-    api = Beat("api", alive=True, seen_at=now, since=STARTED, version=VERSION)
-    return [api, *(beats.get(name) or Beat(name, False, None, None, None) for name in REQUIRED_PROCESSES)]
+    api = ProcessHealth("api", alive=True, seen_at=now, since=STARTED, version=VERSION, queue=None, processes=None)
+    return [api, *(beats.get(name) or ProcessHealth(name, False, *[None] * 5) for name in REQUIRED_PROCESSES)]
 
 
-def workers(tx: Tx) -> list[Beat]:
+def workers(tx: Tx) -> list[ProcessHealth]:
     """Return the workers that said something today, each with its queue, by the machine's name."""
     return [beat for beat in heartbeat.beats(tx) if beat.queue is not None]
 
 
-def queues(tx: Tx) -> list[QueueState]:
+def queues(tx: Tx) -> list[QueueHealth]:
     """Return the tenant's work on each queue."""
     counted = {(row.queue, row.status): row.n for row in tx.execute(_OPEN, {"most": MOST})}
     more = sum(counted.values()) >= MOST
     oldest = {row.queue: row.at for row in tx.execute(_OLDEST, {"queues": list(QUEUES)})}
     serving = heartbeat.processes_by_queue(tx)
     return [
-        QueueState(
+        QueueHealth(
             name,
             waiting=counted.get((name, "pending"), 0),
             running=counted.get((name, "running"), 0),
@@ -105,17 +103,17 @@ def queues(tx: Tx) -> list[QueueState]:
     ]
 
 
-def tables(tx: Tx) -> list[TableState]:
+def tables(tx: Tx) -> list[TableHealth]:
     """Return the tables of the schema, the largest first."""
-    return [TableState(*row) for row in tx.execute(_TABLES)]
+    return [TableHealth(*row) for row in tx.execute(_TABLES)]
 
 
-def database(tx: Tx) -> DatabaseState:
+def database(tx: Tx) -> DatabaseHealth:
     """Return the state of the server, and which migration the database is at."""
     row = tx.execute(_DATABASE).one()
     current, newest = schema_version.version(tx)
-    connections = Connections(row.total, row.active, row.idle, row.in_transaction, row.most)
-    return DatabaseState(row.version, row.started_at, row.bytes, connections, round(row.oldest, 3), current, newest)
+    connections = ConnectionHealth(row.total, row.active, row.idle, row.in_transaction, row.most)
+    return DatabaseHealth(row.version, row.started_at, row.bytes, connections, round(row.oldest, 3), current, newest)
 
 
 _OPEN = text(f"""

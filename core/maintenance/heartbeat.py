@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+from pydantic import Field
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -107,21 +108,23 @@ def processes_by_queue(tx: Tx) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
-    """A kind of process, or one worker: when it last said that it works, since when it does, and its version."""
+class ProcessHealth:
+    """A kind of process, or one worker."""
 
     name: str
-    alive: bool
+    alive: Annotated[bool, Field(description="Whether it has said so within ten seconds")]
     seen_at: datetime | None
-    since: datetime | None
+    since: Annotated[
+        datetime | None, Field(description="When it started; of several of a kind, the one that said so last")
+    ]
     version: str | None
-    queue: str | None = None
-    processes: int | None = None
+    queue: Annotated[str | None, Field(description="Of a worker: the queue that it serves")]
+    processes: Annotated[int | None, Field(description="Of a worker: how many processes it has")]
 
 
-def beats(tx: Tx) -> Sequence[Beat]:
+def beats(tx: Tx) -> Sequence[ProcessHealth]:
     """Return the heartbeats of today, also of what has stopped, by name."""
-    return [Beat(*row) for row in tx.execute(_ALL, {"seconds": STALE_SECONDS})]
+    return [ProcessHealth(*row) for row in tx.execute(_ALL, {"seconds": STALE_SECONDS})]
 
 
 def keeping(gauges: Json) -> BoundStatement:

@@ -16,7 +16,8 @@ from core.inference.embedders import Embedder
 from core.memory import memories
 from core.search import filters, query
 from core.search.ordering import RankedHit
-from core.search.query import Question, Ranking
+from core.search.query import Ranking
+from core.search.question import Question
 from core.storage.db import EVERYTHING, UNLABELLED, Database, Tx
 from core.types import Status, Trust
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
+from pydantic import Field
 from sqlalchemy import TextClause, text
 
 from core.storage.db import Tx, recordset, run_together
@@ -40,11 +41,11 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """A number of rows, counted up to `MOST`; `more`: there may be others."""
+class RowCount:
+    """A number of rows, counted up to 200."""
 
     count: int
-    more: bool
+    more: Annotated[bool, Field(description="There may be others")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class KnownOwner:
     id: str
     known_at: datetime
     last_at: datetime
-    sessions: Count
-    memories: Count
+    sessions: RowCount
+    memories: RowCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,11 @@ class OwnerFilter:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user who spoke in a group: when last, and in how many of the messages that were read."""
+    """A user who spoke in a group."""
 
     user_id: str
     last_at: datetime
-    messages: int
+    messages: Annotated[int, Field(description="Among the latest 200 messages of each of the latest 50 sessions")]
 
 
 def of(user_id: str | None, group_id: str | None, at: datetime) -> Iterator[Seen]:
@@ -132,8 +133,8 @@ def _owner(row: Any) -> KnownOwner:
     return KnownOwner(row.id, row.known_at, row.last_at, _count(row.sessions), _count(row.memories))
 
 
-def _count(count: int) -> Count:
-    return Count(count, count >= MOST)
+def _count(count: int) -> RowCount:
+    return RowCount(count, count >= MOST)
 
 
 def _behind(prefix: str) -> str | None:

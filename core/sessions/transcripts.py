@@ -29,8 +29,8 @@ class SessionFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """An event that repeated a message of the transcript; `differs`: with another text, which was dropped."""
+class RepeatedMessage:
+    """An event that repeated a message."""
 
     event_id: str
     source: str
@@ -104,10 +104,10 @@ def speakers(tx: Tx, session_id: str) -> list[str]:
     return list(tx.execute(_SPEAKERS, {"session": session_id, "most": SPEAKERS}).scalars())
 
 
-def repeats(tx: Tx, message: Message) -> list[Repeat]:
+def repeats(tx: Tx, message: Message) -> list[RepeatedMessage]:
     """Return later events with the same message id, oldest first."""
     values = {"session": message.session_id, "message": message.id, "content": message.content}
-    return [Repeat(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
+    return [RepeatedMessage(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
 
 
 SPEAKERS: Final = 20

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import Field
 from sqlalchemy import text
 
 from core.errors import Conflict, Invalid, NotFound, Problem
@@ -23,18 +24,18 @@ KEYS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class StoredValue:
-    """A stored value, since when, and until when; None: until the session ends."""
+class WorkingValue:
+    """A value of the working memory."""
 
     key: str
-    value: Any
+    value: Annotated[Any, Field(description="Any JSON")]
     updated_at: datetime
     expires_at: datetime | None
 
 
 def put(
     tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_seconds: float | None = None
-) -> StoredValue:
+) -> WorkingValue:
     """Store a value under a key for `ttl_seconds` or until the session ends.
 
     NotFound: there is no such session. Conflict: it has ended. Invalid: the value cannot be stored, or is one too many.
@@ -47,7 +48,7 @@ def put(
     return _stored_value(tx.execute(_PUT, values).one())
 
 
-def get(tx: Tx, session_id: str, key: str) -> StoredValue:
+def get(tx: Tx, session_id: str, key: str) -> WorkingValue:
     """Return the value of a key; NotFound if there is none, or it has expired."""
     row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
     if row is None:
@@ -55,7 +56,7 @@ def get(tx: Tx, session_id: str, key: str) -> StoredValue:
     return _stored_value(row)
 
 
-def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> tuple[list[StoredValue], str | None]:
+def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> tuple[list[WorkingValue], str | None]:
     """Return a page of a session's values by key, after the key `after`, and the last key if others follow."""
     rows, is_cut = bounded_rows.read(tx, _ALL, {"session": session_id, "after": after, "limit": limit})
     return [_stored_value(row) for row in rows], rows[-1].key if is_cut or len(rows) == limit else None
@@ -99,8 +100,8 @@ def _encode(value: object) -> str:
     return written
 
 
-def _stored_value(row: Any) -> StoredValue:
-    return StoredValue(row.key, row.value, row.updated_at, row.expires_at)
+def _stored_value(row: Any) -> WorkingValue:
+    return WorkingValue(row.key, row.value, row.updated_at, row.expires_at)
 
 
 _LOCK = text("SELECT ended_at FROM sessions WHERE id = :session FOR UPDATE")

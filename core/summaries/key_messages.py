@@ -26,7 +26,7 @@ MOST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class KeyMessage:
-    """A key sentence: its message, kind and speaker; `quote` may have been cut for room."""
+    """A sentence that a summary keeps word for word."""
 
     message_id: str
     position: int

@@ -11,8 +11,8 @@ from typing import Final
 
 from core.events import identifiers
 from core.events.parsing import NAME_CHARACTERS
-from core.extraction.requests import UNREVIEWED
 from core.language import unnamed_user
+from core.remembering.requests import UNREVIEWED
 from core.transfer.records import Conversation, Note, Statement, Turn
 from core.types import Json
 

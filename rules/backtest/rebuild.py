@@ -21,7 +21,7 @@ from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Invalid, Never
 from core.events.publishing import Author
-from core.extraction import message_tags, requests
+from core.extraction import message_tags
 from core.extraction import session as extraction
 from core.extraction.message_tags import TagsByMessage
 from core.extraction.session import CandidateReader
@@ -29,6 +29,7 @@ from core.memory import shadow, versions, writer
 from core.memory.changes import Add, Archive, Change, Edit, Owner, Vector
 from core.memory.shadow import ComparedMemory, Difference
 from core.memory.versions import Citation
+from core.remembering import requests
 from core.sessions import sessions
 from core.storage.db import Database, Tx
 from core.types import Candidate, Json, Message

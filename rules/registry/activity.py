@@ -8,10 +8,11 @@ is counted at the rate at which these came.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import Field
 from sqlalchemy import text
 
 from core.storage.db import Tx
@@ -30,6 +31,8 @@ LOOKED_BACK: Final = 50
 
 VERDICTS: Final = ("fired", "gathered", "held")
 
+Counts = Annotated[list[int], Field(description="One number for each bucket, the oldest first")]
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -45,24 +48,21 @@ class Steps:
 
 
 @dataclass(slots=True)
-class RuleActivity:
-    """Decisions of a rule by step; in the steps of `estimated` there were too many to count.
-
-    `last_met_at`: its last decision of any kind; `last_acted_at`: its last action, other than in shadow mode.
-    """
+class RuleLane:
+    """Decisions of one rule. `estimated`: buckets, from 0, that had too many to count and hold estimates."""
 
     rule: str
-    deleted: bool
     enabled: bool
+    deleted: bool
     last_met_at: datetime | None
     last_acted_at: datetime | None
-    fired: list[int]
-    gathered: list[int]
-    held: list[int]
-    estimated: list[int] = field(default_factory=list)
+    fired: Counts
+    gathered: Counts
+    held: Counts
+    estimated: list[int]
 
 
-def of(tx: Tx, steps: Steps, limit: int, names: Sequence[str] | None = None) -> tuple[list[RuleActivity], int]:
+def of(tx: Tx, steps: Steps, limit: int, names: Sequence[str] | None = None) -> tuple[list[RuleLane], int]:
     """Return the activity of the rules that met an event last, of all or of these, and how many others there are."""
     chosen = {"names": None if names is None else list(names), "limit": limit, "deleted": DELETED}
     rows = tx.execute(_RULES, {**chosen, "since": steps.since, "back": LOOKED_BACK}).all()
@@ -75,12 +75,12 @@ def of(tx: Tx, steps: Steps, limit: int, names: Sequence[str] | None = None) -> 
     return list(activity_by_name.values()), (rows[0].several if rows else 0) - len(rows)
 
 
-def _nothing(row: Any, count: int) -> RuleActivity:
-    empty = ([0] * count for _ in VERDICTS)
-    return RuleActivity(row.name, row.deleted, row.enabled, row.met_at, row.acted_at, *empty)
+def _nothing(row: Any, count: int) -> RuleLane:
+    fired, gathered, held = ([0] * count for _ in VERDICTS)
+    return RuleLane(row.name, row.enabled, row.deleted, row.met_at, row.acted_at, fired, gathered, held, [])
 
 
-def _take(rule: RuleActivity, cell: Any, seconds: float, cap: int) -> None:
+def _take(rule: RuleLane, cell: Any, seconds: float, cap: int) -> None:
     """Add the counts of one step, or, if decisions between those that were read are left, an estimate of them."""
     factor = 1.0
     if cell.late == cap:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from sqlalchemy import text
 
 from core.errors import Invalid
@@ -25,13 +26,13 @@ from rules.registry import store
 
 @dataclass(frozen=True, slots=True)
 class TracedRule:
-    """A rule with its verdict on the event, and its condition tree with the actual values."""
+    """A rule with its verdict on the event."""
 
     rule: str
     version: int
-    verdict: str
-    reason: str | None
-    tree: Json | None
+    verdict: Annotated[str, Field(description="`fired`, `gathered`, `held`, `unmatched`, …")]
+    reason: Annotated[str | None, Field(description="What held it back")]
+    tree: Annotated[Json | None, Field(description="The conditions with their results and the actual values")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from api.cli.commands import COMMANDS
+from api.cli.program import COMMANDS
 from api.stack import host
 from core.config import Settings
 from tests import queries

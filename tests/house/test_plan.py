@@ -18,7 +18,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from starlette.routing import Match
 
 from api.app import ROUTERS
-from api.cli import commands, lazy
+from api.cli import lazy, program
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing
@@ -42,8 +42,8 @@ def test_imports_run_one_way(root: Path) -> None:
 
 
 WITHOUT_A_TEST_OF_ITS_OWN = {
-    "core/extraction/*/tables/*": "words and patterns; the readers that use them are tested",
-    "core/extraction/*/patterns": "patterns; the readers that use them are tested",
+    "core/language/*/tables/*": "words and patterns; the readers that use them are tested",
+    "core/language/*/slots": "patterns; the extractor reads labelled sentences by them",
     "core/language/chinese_household": "words",
     "core/language/common_words": "words",
     "core/language/english_verbs": "words",
@@ -53,9 +53,10 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "core/storage/tables": "columns; the schema that is made of them is tested",
     "core/settings/secret_names": "two constants",
     "core/types": "types without behaviour",
-    "core/extraction/pattern_types": "types without behaviour",
+    "core/language/language": "types without behaviour",
     "core/memory/changes": "types without behaviour",
-    "api/http/answers/*": "types; each answer in a test is compared with them (tests/declared.py)",
+    "api/http/*/routes": "lists; every route is tested",
+    "api/http/*/answers": "types; each answer in a test is compared with them (tests/declared.py)",
     "api/compat/answers": "types; each answer in a test is compared with them (tests/declared.py)",
     "api/cli/serve": "entry point, run by the tests of the stack",
     "imprint/plugins": "re-exports; the example package is tested against them",
@@ -273,9 +274,9 @@ def test_every_command_line_of_a_page_can_be_typed(root: Path, page: str) -> Non
 def refusal(line: str) -> str | None:
     """What the command says against a line, without carrying it out; its bare name is always right."""
     _, name, *rest = shlex.split(line, comments=True)
-    if name not in commands.COMMANDS:
+    if name not in program.COMMANDS:
         return "no such command"
-    command = lazy._command(*commands.COMMANDS[name])
+    command = lazy._command(*program.COMMANDS[name])
     if rest and hasattr(command, "commands"):
         name, *rest = rest
         if name not in command.commands:

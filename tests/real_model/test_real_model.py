@@ -30,9 +30,8 @@ from core.summaries import rolling
 from core.types import Candidate, Category, Topic
 from tests.samples import TENANT, accept_all, ended, said
 from tests.workers.learners import ran, tools_of
-from tests.works import Works, at_work
+from tests.works import Works, at_work, run_one
 from workers.agents import reflection, summaries
-from workers.dispatch import ledger
 from workers.tools import Tools
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
@@ -207,7 +206,7 @@ def run_now(app: Database, works: Works, dispatch: object) -> None:
     with app.tenant(TENANT) as tx:
         due = text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id")
         tx.execute(due, {"id": dispatch})
-    ledger.run(works.ledger, TENANT, dispatch)  # type: ignore[arg-type]
+    run_one(works.ledger, TENANT, dispatch)  # type: ignore[arg-type]
 
 
 @pytest.fixture

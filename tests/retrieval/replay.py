@@ -13,6 +13,8 @@ from sqlalchemy import text
 from core.config import Settings
 from core.inference.embedders import Embedder
 from core.search import query
+from core.search import question as search_question
+from core.search.question import Method
 from core.storage import db as storage_db
 from core.storage import schema
 from core.storage.db import Database
@@ -48,12 +50,12 @@ class Told:
     embedder: Embedder
     talks: Sequence[Talk]
 
-    def rows(self, method: query.Method = "hybrid") -> list[Row]:
+    def rows(self, method: Method = "hybrid") -> list[Row]:
         """Where the answer to each question stands, in the order of the files."""
         return [self._row(talk, one, method) for talk in self.talks for one in talk.questions]
 
-    def _row(self, talk: Talk, asked: Question, method: query.Method) -> Row:
-        question = query.Question(asked.text, talk.name, limit=LIMIT, method=method, now=talk.asked)
+    def _row(self, talk: Talk, asked: Question, method: Method) -> Row:
+        question = search_question.Question(asked.text, talk.name, limit=LIMIT, method=method, now=talk.asked)
         found = query.search(self.db, TENANT, question, self.embedder).results
         cited = dict.fromkeys(source.message_id for one in found for source in one.sources if source.message_id)
         ranks = {turn: rank for rank, turn in enumerate(cited, 1) if rank <= DEEPEST}

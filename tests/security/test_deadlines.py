@@ -18,6 +18,7 @@ from tests.doors import Doors
 from tests.outcomes import Writing
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import deaths, mark, marks, owe, row_of, rush, swept
+from tests.works import run_one
 from workers.agents import table
 from workers.dispatch import deadline, lease, ledger
 from workers.dispatch.model import BoundAgent, Job, Ledger, LedgerPolicy, Outcome
@@ -52,12 +53,12 @@ def sleeps(_job: Job) -> Outcome:
 def test_an_attempt_that_takes_too_long_is_ended_and_the_second_was_the_last(app: Database, agent: BoundAgent) -> None:
     one = owe(app)
     began = time.monotonic()
-    ledger.run(a_worker(app, agent), TENANT, one)
+    run_one(a_worker(app, agent), TENANT, one)
     assert time.monotonic() - began < SECONDS + 3 * lease.CHECK_SECONDS
     row = row_of(app, one)
     assert (row.status, row.overruns, row.attempt) == ("retrying", 1, 1)
     rush(app, one)
-    ledger.run(a_worker(app, agent), TENANT, one)
+    run_one(a_worker(app, agent), TENANT, one)
     row = row_of(app, one)
     assert (row.status, row.overruns) == ("dead", 2)
     assert row.error == "agent took longer than the 0.5 s that it may take (2 of 2 times)."
@@ -72,10 +73,10 @@ def test_an_attempt_that_waits_for_the_database_is_ended_and_the_connections_sta
             tx.execute(text("SELECT pg_sleep(3600)"))
         return Outcome(Writing(mark))
 
-    ledger.run(a_worker(app, asks), TENANT, one)
+    run_one(a_worker(app, asks), TENANT, one)
     assert row_of(app, one).overruns == 1
     rush(app, one)
-    ledger.run(a_worker(app, lambda _job: Outcome(Writing(mark))), TENANT, one)
+    run_one(a_worker(app, lambda _job: Outcome(Writing(mark))), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("done", 1)
 
 
@@ -86,7 +87,7 @@ def test_who_is_in_time_is_not_disturbed(app: Database) -> None:
         time.sleep(SECONDS / 5)
         return Outcome(Writing(mark))
 
-    ledger.run(a_worker(app, quick), TENANT, one)
+    run_one(a_worker(app, quick), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("done", 1)
 
 
@@ -153,7 +154,7 @@ def test_what_runs_can_be_called_off_and_its_agent_stops_within_seconds(
     caller = threading.Thread(target=call_off)
     caller.start()
     began = time.monotonic()
-    ledger.run(a_worker(app, busy, seconds=None), TENANT, one)
+    run_one(a_worker(app, busy, seconds=None), TENANT, one)
     assert time.monotonic() - began < 3 * lease.CHECK_SECONDS + 5
     caller.join()
     assert (answers[0].status_code, answers[0].json()["status"]) == (200, "cancelled")
@@ -170,7 +171,7 @@ def test_what_was_called_off_while_it_wrote_leaves_nothing(door: Doors, app: Dat
         assert door.post(f"/v1/dispatches/{one}/cancel").status_code == 200
         return Outcome(Writing(mark))
 
-    ledger.run(Ledger(app, {"agent": called_off}, {"agent": "io"}, POLICY), TENANT, one)
+    run_one(Ledger(app, {"agent": called_off}, {"agent": "io"}, POLICY), TENANT, one)
     assert (row_of(app, one).status, marks(app)) == ("cancelled", 0)
 
 
@@ -178,7 +179,7 @@ def test_who_waited_for_one_that_was_called_off_is_called(door: Doors, app: Data
     first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
     book = a_worker(app, lambda _job: Outcome(Writing(mark)))
     assert ledger._claim(book, TENANT, first) is not None
-    assert ledger.run(book, TENANT, second) == [], "it waits for the first"
+    assert run_one(book, TENANT, second) == [], "it waits for the first"
     assert door.post(f"/v1/dispatches/{first}/cancel").status_code == 200
     assert second in swept(queue, replace(POLICY, resend=600))
 

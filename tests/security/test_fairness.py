@@ -19,7 +19,7 @@ from core.storage.db import Database
 from core.tenancy import limits, tenants
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
-from tests.works import Works
+from tests.works import Works, run_one
 from workers.dispatch import fair_share, insertion, ledger, sweep
 from workers.dispatch.model import Job, Ledger, LedgerPolicy, NewDispatch, Outcome
 from workers.dispatch.policy import policy_of
@@ -64,7 +64,7 @@ def drain(book: Ledger, owed: Sequence[DispatchRef]) -> None:
     waiting = list(owed)
     while waiting:
         one = waiting.pop(0)
-        waiting += ledger.run(book, one.tenant_id, one.id)
+        waiting += run_one(book, one.tenant_id, one.id)
 
 
 def test_of_a_flood_only_a_few_are_sent_and_another_tenants_work_is_sent_at_once(app: Database) -> None:
@@ -133,7 +133,7 @@ def test_what_cannot_begin_gives_its_place_to_the_next(app: Database) -> None:
     (third,), none = work_for(app, EVIL, 1)
     assert (len(sent), none) == (2, [])
     assert ledger._claim(book, EVIL, first) is not None
-    assert [owed.id for owed in ledger.run(book, EVIL, second)] == [third]
+    assert [owed.id for owed in run_one(book, EVIL, second)] == [third]
 
 
 def test_a_tenant_does_not_wait_for_the_lease_of_a_process_that_died(app: Database, queue: Database) -> None:

@@ -12,12 +12,13 @@ from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Misconfigured, Never
 from core.events.pending import Pending, Report
 from core.events.publishing import Author
-from core.extraction import configured_extractor, extractor_setting, feedback, requests
+from core.extraction import configured_extractor, extractor_setting
 from core.extraction import session as extraction
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.session import MessageRange, SessionReader
 from core.inference.client import OnCall
 from core.inference.sound_vectors import embed_sound
+from core.remembering import feedback, requests
 from core.sessions import speaker_clocks
 from core.storage.db import Tx
 from core.summaries import units

@@ -30,7 +30,7 @@ from core.memory import receipts
 from core.memory.receipts import Signer
 from core.search import query
 from core.search.filters import Filters
-from core.search.query import Question
+from core.search.question import Question
 from core.sessions.message_rows import MESSAGE_ADDED
 from core.storage.db import Tx
 from core.types import Json

@@ -17,8 +17,9 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import metrics
+from core.dispatches import replays
 from core.errors import Conflict, Invalid, Never
-from core.events import publishing, replays
+from core.events import publishing
 from core.events.log import COLUMNS, Emission, event_of
 from core.events.pending import Report
 from core.events.publishing import Author

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from core import agents, plugins
 from core.config import Settings
@@ -110,11 +109,9 @@ def seconds(settings: Settings) -> dict[str, float]:
 
 def bind(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
     """Return the agents' functions with their tools filled in."""
-    return {
-        name: partial(_run, agent.run, tools.unlabelled if name in UNLABELLED else tools)
-        for name, agent in installed().items()
-    }
 
+    def bound(agent: Agent, own: Tools) -> Callable[[Job], Outcome]:
+        return lambda job: agent.run(own.of(job.embedding), job)
 
-def _run(run: AgentFunction, tools: Tools, job: Job) -> Outcome:
-    return run(tools.of(job.embedding), job)
+    unlabelled = tools.unlabelled
+    return {name: bound(agent, unlabelled if name in UNLABELLED else tools) for name, agent in installed().items()}

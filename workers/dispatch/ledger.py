@@ -78,7 +78,9 @@ def take_turn(
 ) -> None:
     """Run these dispatches, then those that they make room for on the same queue, until the tenant's turn ends.
 
-    The rest, and dispatches of other queues, are sent to the broker, behind those that were sent meanwhile.
+    Each is claimed; then its effect and its end are written in one transaction. One that is finished, not yet due or
+    held by another worker is left alone. The rest, and dispatches of other queues, are sent to the broker, behind those
+    that were sent meanwhile.
     """
     mine, ends = deque(ids), time.monotonic() + TURN_SECONDS
 
@@ -86,7 +88,9 @@ def take_turn(
         return queue if not mine and time.monotonic() < ends else None
 
     while mine:
-        following, job = _begin(ledger, tenant_id, mine.popleft())
+        dispatch_id = mine.popleft()
+        job = _claim(ledger, tenant_id, dispatch_id)
+        following = [] if job else _step_aside(ledger, tenant_id, dispatch_id)
         while job is not None:
             send(following)
             following, job = _carry_out(ledger, job, own_queue)
@@ -95,26 +99,11 @@ def take_turn(
         mine.extend(owed.id for owed in here[:1])
 
 
-def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
-    """Run one dispatch: claim it, call its agent, write its effect and its end in one transaction.
-
-    Return the dispatches to send. One that is finished, not yet due or held by another worker is left alone.
-    """
-    following, job = _begin(ledger, tenant_id, dispatch_id)
-    return following if job is None else _carry_out(ledger, job)[0]
-
-
 Ended = tuple[list[DispatchRef], Job | None]
 """Dispatches to send, and the job that was claimed with the end of another."""
 
 
-def _begin(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Ended:
-    """Claim a dispatch; of one that cannot begin, return what takes its place."""
-    job = _claim(ledger, tenant_id, dispatch_id)
-    return ([], job) if job else (_step_aside(ledger, tenant_id, dispatch_id), None)
-
-
-def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None] = lambda: None) -> Ended:
+def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None]) -> Ended:
     """Call the agent of a job and end it. `own_queue`: the queue of which a further dispatch is claimed; None: none."""
     log_context = {
         "tenant": job.tenant_id,
@@ -289,7 +278,7 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
     tx.execute(_LOCK_LANE, {"lane": f"{tenant_id}\n{lane}"})
 
 
-def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None = None) -> Ended:
+def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None) -> Ended:
     """Write effect, end and followers in one transaction, which only the holder of the lease can commit.
 
     Then offer what may run now, and claim the next dispatch of `own_queue`, in another one: turns are not locked until
@@ -393,16 +382,12 @@ def _make_room(tx: Tx, job: Job) -> list[Readied]:
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
     """Return the dispatch of a follow-up; if its agent is the same, it keeps key and lane."""
     cause, goes_on = job.event, target == job.target
-    return NewDispatch(
-        tenant_id=job.tenant_id,
-        action_type="run_agent",
-        target=target,
-        queue=ledger.queues[target],
-        params=params,
-        event_seq=cause.seq,
-        root_seq=cause.root_seq,
-        correlation_id=cause.correlation_id,
-        hop=cause.hop,
+    return NewDispatch.on(
+        cause,
+        "run_agent",
+        target,
+        ledger.queues[target],
+        params,
         rule=job.author.rule,
         rule_version=job.author.rule_version,
         alone=job.alone if goes_on else None,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -63,6 +63,22 @@ class NewDispatch:
     replay_id: UUID | None = None
     lists_others: bool = False
     id: UUID = field(default_factory=uuid7)
+
+    @classmethod
+    def on(cls, event: Event, action_type: str, target: str, queue: str, params: Json, **more: Any) -> Self:
+        """Return a dispatch that reacts to an event, in its chain."""
+        return cls(
+            event.tenant_id,
+            action_type,
+            target,
+            queue,
+            params,
+            event.seq,
+            event.root_seq,
+            event.correlation_id,
+            event.hop,
+            **more,
+        )
 
 
 def lists_others(params: Json, event: Event, gathered: Sequence[Event] = ()) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core import metrics
-from core.events import dispatches, log
+from core.dispatches import dispatches
+from core.events import log
 from core.events.log import Cause, Emission
 from core.spacing import Spacing, TrailingBound
 from core.storage.db import Tx, run_together

@@ -11,8 +11,8 @@ from uuid import UUID
 import structlog
 
 from core.agents import FOR_ACTION
+from core.dispatches.dispatches import DECIDERS
 from core.events import log as event_log
-from core.events.dispatches import DECIDERS
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
 from core.types import DispatchStatus, Event, Json
@@ -109,16 +109,12 @@ def _dispatch(
         # After rendering: ids of events are given by others, and are no templates of this rule.
         params |= {"gathered": [gathered.id for gathered in occasion.gathered]}
     concurrency = rule.flow.concurrency
-    dispatch = NewDispatch(
-        tenant_id=event.tenant_id,
-        action_type=action.action_type,
-        target=target,
-        queue=shop.queues[target],
-        params=params,
-        event_seq=event.seq,
-        root_seq=event.root_seq,
-        correlation_id=event.correlation_id,
-        hop=event.hop,
+    dispatch = NewDispatch.on(
+        event,
+        action.action_type,
+        target,
+        shop.queues[target],
+        params,
         rule=rule.name,
         rule_version=occasion.version,
         alone=f"session:{event.session_id}" if target in shop.alone and event.session_id else None,
@@ -182,16 +178,12 @@ def _webhook(action: Webhook) -> Json:
 def dead_letter(event: Event, error: Exception, occasion: FiredRule | None = None) -> NewDispatch:
     """Return the dead letter of an event on which the rules fail, or of a rule that cannot act on it."""
     log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
-    return NewDispatch(
-        tenant_id=event.tenant_id,
-        action_type="decide",
-        target="rules",
-        queue="io",
-        params={},
-        event_seq=event.seq,
-        root_seq=event.root_seq,
-        correlation_id=event.correlation_id,
-        hop=event.hop,
+    return NewDispatch.on(
+        event,
+        "decide",
+        "rules",
+        "io",
+        {},
         rule=occasion.rule.name if occasion else None,
         rule_version=occasion.version if occasion else None,
         status=DispatchStatus.DEAD,

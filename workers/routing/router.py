@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 from sqlalchemy import text
@@ -41,6 +42,8 @@ from workers.routing import action_dispatches
 from workers.routing.action_dispatches import ActionLimits, FiredRule
 
 log = structlog.get_logger()
+
+Made = TypeVar("Made")
 
 OTHER_RULES: Final = "other"
 """Label of all rules but the default ones in metrics: names of tenants' rules would be visible to readers of the
@@ -203,8 +206,7 @@ def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Ev
     parked: list[NewDispatch] = []
     with _claim(router, embedded) as (tx, batch, now):
         for event in batch:
-            with isolated(parked, event), tx.begin_nested():
-                keys += _carry_out(tx, router, [event], now)
+            keys += isolated(parked, event, partial(_carry_out, tx, router, [event], now), tx=tx)
         keys += insertion.insert_rows(tx, parked)
         return batch, fair_share.offer(tx, router.shares, keys)
 
@@ -227,29 +229,32 @@ def fire_due(router: Router) -> list[DispatchRef]:
                 raise
             keys, parked = [], list[NewDispatch]()
             for occasion in occasions:
-                with isolated(parked, occasion.event, occasion), tx.begin_nested():
-                    keys += _write(tx, router, BatchDecisions(now, occasions=[occasion]), [])
+                alone = partial(_write, tx, router, BatchDecisions(now, occasions=[occasion]), [])
+                keys += isolated(parked, occasion.event, alone, occasion, tx)
             keys += insertion.insert_rows(tx, parked)
         return fair_share.offer(tx, router.shares, keys)
 
 
-@contextmanager
-def isolated(parked: list[NewDispatch], event: Event, occasion: FiredRule | None = None) -> Iterator[None]:
-    """Add a dead letter to `parked` if handling this event, or this rule that acts on it, fails; the others go on.
+def isolated(
+    parked: list[NewDispatch],
+    event: Event,
+    work: Callable[[], Sequence[Made]],
+    occasion: FiredRule | None = None,
+    tx: Tx | None = None,
+) -> Sequence[Made]:
+    """Return what the work makes; if this event, or this rule that acts on it, fails, add a dead letter instead.
 
-    Errors of the database pass, unless a value itself is refused: those others are over at the next attempt.
+    Errors of the database pass, unless a value itself is refused: those others are over at the next attempt. `tx`: the
+    transaction that the work writes in, and that goes on.
     """
     try:
-        yield
-    except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
-        _set_aside(parked, event, error, occasion)
-
-
-def _set_aside(parked: list[NewDispatch], event: Event, error: Exception, occasion: FiredRule | None = None) -> None:
-    """Add a dead letter for what failed; raise errors of the database that will be over at the next attempt."""
-    if isinstance(error, DBAPIError) and not _is_about_data(error):
-        raise error
-    parked.append(action_dispatches.dead_letter(event, error, occasion))
+        with nullcontext() if tx is None else tx.begin_nested():
+            return work()
+    except Exception as error:
+        if isinstance(error, DBAPIError) and not _is_about_data(error):
+            raise
+        parked.append(action_dispatches.dead_letter(event, error, occasion))
+        return ()
 
 
 def _is_about_data(error: DBAPIError) -> bool:
@@ -266,36 +271,32 @@ def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Bat
         lookup = looked_up[event.tenant_id, event.seq]
         if isinstance(lookup, Exception):
             decided.dispatches.append(action_dispatches.dead_letter(event, lookup))
-            continue
-        try:
-            _decide_one(decided, router, event, lookup)
-        except Exception as error:  # noqa: BLE001 - as `isolated`, which costs as much as most events
-            _set_aside(decided.dispatches, event, error)
+        else:
+            decided.matches += isolated(decided.dispatches, event, partial(_decide_one, decided, router, event, lookup))
     return decided
 
 
-def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: Lookup) -> None:
+def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: Lookup) -> list[Match]:
+    """Evaluate the rules on an event; return the matches of those with flow control."""
     rules = router.book.of(event.tenant_id)
     similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
     verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
     flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
     if verdicts and event.hop >= router.max_hops:
         decided.dispatches.append(_hop_limit_letter(event, verdicts))
-        return
+        return []
+    matches = []
     for verdict in verdicts:
-        _add_verdict(decided, router, event, verdict)
+        if not verdict.fired:
+            _add_decision(decided, event, verdict, "held", verdict.held_by)
+        elif any(getattr(verdict.flow, stage) for stage in STAGES):
+            matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
+        else:
+            mode = _mode(router, event.tenant_id, verdict.rule)
+            decided.occasions.append(FiredRule(verdict.rule, verdict.version, mode, event))
+            _add_decision(decided, event, verdict, "fired", None)
     decided.flushes += flushes
-
-
-def _add_verdict(decided: BatchDecisions, router: Router, event: Event, verdict: RuleVerdict) -> None:
-    if not verdict.fired:
-        _add_decision(decided, event, verdict, "held", verdict.held_by)
-    elif any(getattr(verdict.flow, stage) for stage in STAGES):
-        decided.matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
-    else:
-        mode = _mode(router, event.tenant_id, verdict.rule)
-        decided.occasions.append(FiredRule(verdict.rule, verdict.version, mode, event))
-        _add_decision(decided, event, verdict, "fired", None)
+    return matches
 
 
 def _add_decision(
@@ -326,12 +327,13 @@ def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDi
     return keys
 
 
-def _make_dispatches(router: Router, decided: BatchDecisions) -> list[tuple[FiredRule, list[NewDispatch]]]:
+def _make_dispatches(router: Router, decided: BatchDecisions) -> list[tuple[FiredRule, Sequence[NewDispatch]]]:
     """Return the dispatches of each rule that acts."""
-    acting: list[tuple[FiredRule, list[NewDispatch]]] = []
+    acting: list[tuple[FiredRule, Sequence[NewDispatch]]] = []
     for occasion in decided.occasions:
-        with isolated(decided.dispatches, occasion.event, occasion):
-            acting.append((occasion, action_dispatches.dispatches(router.shop, occasion, decided.now)))
+        work = partial(action_dispatches.dispatches, router.shop, occasion, decided.now)
+        made = isolated(decided.dispatches, occasion.event, work, occasion)
+        acting += [(occasion, made)] if made else []
     return acting
 
 
@@ -340,19 +342,8 @@ def _hop_limit_letter(event: Event, verdicts: Sequence[RuleVerdict]) -> NewDispa
     reason = (
         f"The chain of events has reached hop {event.hop} and was stopped; these rules would have gone on: {names}."
     )
-    return NewDispatch(
-        tenant_id=event.tenant_id,
-        action_type="run_agent",
-        target="hop_limit",
-        queue="io",
-        params={"rules": [v.name for v in verdicts]},
-        event_seq=event.seq,
-        root_seq=event.root_seq,
-        correlation_id=event.correlation_id,
-        hop=event.hop,
-        status=DispatchStatus.DEAD,
-        error=reason,
-    )
+    rules = {"rules": [v.name for v in verdicts]}
+    return NewDispatch.on(event, "run_agent", "hop_limit", "io", rules, status=DispatchStatus.DEAD, error=reason)
 
 
 def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
@@ -361,22 +352,13 @@ def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDisp
     for event in batch:
         if event.event_type in message_rows.SPOKEN:
             messages[event.tenant_id].append(event)
-    return [
-        NewDispatch(
-            tenant_id=tenant_id,
-            action_type="run_agent",
-            target=INDEXER,
-            queue=router.shop.queues[INDEXER],
-            params=params,
-            event_seq=added[-1].seq,
-            root_seq=min(e.root_seq for e in added),
-            correlation_id=added[-1].correlation_id,
-            hop=added[-1].hop,
-            lists_others=lists_others(params, added[-1]),
-        )
-        for tenant_id, added in messages.items()
-        for params in [{"sessions": sorted({e.session_id for e in added if e.session_id})}]
-    ]
+    indexing = []
+    for added in messages.values():
+        last = replace(added[-1], root_seq=min(e.root_seq for e in added))
+        params = {"sessions": sorted({e.session_id for e in added if e.session_id})}
+        more = {"lists_others": lists_others(params, last)}
+        indexing.append(NewDispatch.on(last, "run_agent", INDEXER, router.shop.queues[INDEXER], params, **more))
+    return indexing
 
 
 def _fired_rules(

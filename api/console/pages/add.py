@@ -23,11 +23,11 @@ SHOWN: Final = 50
 
 @page("/add")
 async def get_add(request: Request, pages: Rendering, user_id: Text = "") -> Response:
-    return pages.page(request, "add.html", url=url_of(request), user_id=user_id)
+    return pages.page("add.html", url=url_of(request), user_id=user_id)
 
 
 @page("/add/paste", method="POST")
-async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_paste(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Show what a pasted text holds, or import it and lead to the live page, where its memories appear."""
     text, user_id, session = form.get("text", ""), form.get("user_id", ""), form.get("session") or f"pasted-{uuid7()}"
     raw, messages = read(text, session)
@@ -37,22 +37,15 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
         return Response(status_code=204, headers={"HX-Redirect": f"/console?added={quote(session, safe='')}"})
     report = await api.send("/v1/import", raw, dry_run="true", **query)
     return pages.page(
-        request,
-        "add_preview.html",
-        found=report,
-        messages=messages,
-        shown=SHOWN,
-        text=text,
-        user_id=user_id,
-        session=session,
+        "add_preview.html", found=report, messages=messages, shown=SHOWN, text=text, user_id=user_id, session=session
     )
 
 
 @page("/add/result")
-async def get_result(request: Request, api: ApiCalls, pages: Rendering, session_id: Text) -> Response:
+async def get_result(api: ApiCalls, pages: Rendering, session_id: Text) -> Response:
     """Show what is remembered of a conversation so far."""
     listing = await api.get("/v1/memories", session_id=session_id, limit=20)
-    return pages.page(request, "add_result.html", memories=listing["items"], added=session_id)
+    return pages.page("add_result.html", memories=listing["items"], added=session_id)
 
 
 def read(text: str, session: str) -> tuple[bytes, list[dict[str, Any]]]:

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import Annotated, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import JSONResponse, Response
 
 from api.console import finds, vocabulary
@@ -33,14 +33,12 @@ async def get_rule_words(api: ApiCalls) -> Response:
 
 
 @page("/palette")
-async def get_palette(
-    request: Request, api: ApiCalls, pages: Rendering, q: Annotated[str, Query(max_length=300)] = ""
-) -> Response:
+async def get_palette(api: ApiCalls, pages: Rendering, q: Annotated[str, Query(max_length=300)] = "") -> Response:
     """Return what the characters may mean, by kind, as options of the palette."""
     term = q.strip()
     results = await _found(api, term) if term else []
     groups = [(kind, list(ones)) for kind, ones in groupby(results, key=lambda find: find.kind)]
-    return pages.page(request, "palette_finds.html", word=term, groups=groups)
+    return pages.page("palette_finds.html", word=term, groups=groups)
 
 
 async def _found(api: Api, term: str) -> list[Find]:

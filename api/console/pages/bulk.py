@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import Api, ApiCalls, together
@@ -26,15 +26,13 @@ After = Annotated[int, Query(ge=0)]
 
 
 @page("/bulk")
-async def get_jobs(
-    request: Request, api: ApiCalls, pages: Rendering, after: Annotated[str, Query(max_length=100)] = ""
-) -> Response:
+async def get_jobs(api: ApiCalls, pages: Rendering, after: Annotated[str, Query(max_length=100)] = "") -> Response:
     listing = await api.get(JOBS, after=after, limit=50)
-    return pages.page(request, "bulk_jobs.html", jobs=listing["items"], following=listing["next"])
+    return pages.page("bulk_jobs.html", jobs=listing["items"], following=listing["next"])
 
 
 @page("/bulk", method="POST")
-async def post_job(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
+async def post_job(api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
     """Begin the preview of an action on the ticked memories, or on all that match the filter of the table."""
     body: Json = {"action": form.get("action", [""])[-1]}
     if form.get("scope", [""])[-1] == "all":
@@ -43,32 +41,30 @@ async def post_job(request: Request, api: ApiCalls, pages: Rendering, form: Form
     elif ids := form.get("id", []):
         body["ids"] = ids
     else:
-        return pages.notice(request, "bulk.none", bad=True)
+        return pages.notice("bulk.none", bad=True)
     return _to(await api.post(JOBS, body))
 
 
 @page("/bulk/{job_id}")
-async def get_job(
-    request: Request, api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
-) -> Response:
-    return pages.page(request, "bulk_job.html", **await _shown(api, job_id, outcome, after))
+async def get_job(api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0) -> Response:
+    return pages.page("bulk_job.html", **await _shown(api, job_id, outcome, after))
 
 
 @page("/bulk/{job_id}/standing")
 async def get_standing(
-    request: Request, api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
+    api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
 ) -> Response:
     """Return the part of the page that changes while the job runs."""
-    return pages.page(request, "bulk_standing.html", **await _shown(api, job_id, outcome, after))
+    return pages.page("bulk_standing.html", **await _shown(api, job_id, outcome, after))
 
 
 @page("/bulk/{job_id}/run", method="POST")
-async def post_run(request: Request, api: ApiCalls, pages: Rendering, form: Form, job_id: str) -> Response:
+async def post_run(api: ApiCalls, pages: Rendering, form: Form, job_id: str) -> Response:
     """Carry a preview out, when the number of its rows was typed."""
     preview = await api.get(at("memories", "bulk", "jobs", job_id))
     typed = form.get("confirm", "").strip()
     if typed != str(preview["rows"]):
-        return pages.notice(request, "bulk.mismatch", bad=True)
+        return pages.notice("bulk.mismatch", bad=True)
     body: Json = {"confirm": preview["rows"]} if preview["action"] == "erase" else {}
     reason = form.get("reason", "").strip()
     return _to(

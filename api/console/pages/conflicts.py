@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -16,16 +15,16 @@ LISTED: Final = 20
 
 
 @page("/work/conflicts")
-async def get_conflicts(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
+async def get_conflicts(api: ApiCalls, pages: Rendering, after: After = "") -> Response:
     shared, (listing,) = await with_shared(api, api.get("/v1/conflicts", limit=LISTED, after=after))
-    return pages.page(request, "conflicts.html", **shared, conflicts=listing["items"], following=listing["next"])
+    return pages.page("conflicts.html", **shared, conflicts=listing["items"], following=listing["next"])
 
 
 @page("/work/conflicts/{memory_id}", method="POST")
-async def post_resolve(request: Request, api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
+async def post_resolve(api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
     """Carry out a decision, and show it in the place of the conflict, with its undo."""
     done = await api.post(f"{at('conflicts', memory_id)}/resolve", _decision(form))
-    return pages.page(request, "conflict_resolved.html", done=done)
+    return pages.page("conflict_resolved.html", done=done)
 
 
 @page("/work/undo/{change_id}", method="POST")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import prefix
@@ -18,7 +18,6 @@ TOKENS: Final = 4_000
 
 @page("/context")
 async def get_context(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     user_id: Text = "",
@@ -37,7 +36,6 @@ async def get_context(
         if then:  # After the first, which leaves a selection that the second begins with again.
             before, context = context, await api.post("/v1/context", body | {"query": then})
     return pages.page(
-        request,
         "context.html",
         found=context,
         max_tokens=max_tokens,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
@@ -15,11 +15,7 @@ from core.types import Json
 
 Span = Literal["7d", "30d", "90d"]
 
-SPANS: Final[Mapping[Span, timedelta]] = {
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-    "90d": timedelta(days=90),
-}
+SPANS: Final[Mapping[Span, timedelta]] = {"7d": timedelta(days=7), "30d": timedelta(days=30), "90d": timedelta(days=90)}
 
 COUNTED: Final[Mapping[str, int]] = {"rule": 50_000, "agent": 50_000, "user": 5_000, "model": 50_000}
 """Model calls that the page sums up at most: the newest of the time span. A user is looked up for each of them."""
@@ -30,7 +26,6 @@ CHARTED: Final = 5
 
 @page("/costs")
 async def get_costs(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     by: Literal["rule", "agent", "user", "model"] = "rule",
@@ -47,7 +42,6 @@ async def get_costs(
     )
     priced = costs["total"]["cost"] > 0
     return pages.page(
-        request,
         "costs.html",
         costs=costs,
         since=costs["from"] if datetime.fromisoformat(costs["from"]) > since else None,

@@ -6,7 +6,6 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -20,14 +19,14 @@ SECONDS: Final = 20.0
 
 
 @page("/work/dead")
-async def get_dead(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
+async def get_dead(api: ApiCalls, pages: Rendering, after: After = "") -> Response:
     shared, (listing,) = await with_shared(api, api.get("/v1/dispatches/groups", limit=GROUPS, after=after))
     groups = sorted(listing["items"], key=lambda group: group["last_at"] or "", reverse=True)
-    return pages.page(request, "dead_letters.html", **shared, groups=groups, following=listing["next"])
+    return pages.page("dead_letters.html", **shared, groups=groups, following=listing["next"])
 
 
 @page("/work/dead/retry", method="POST")
-async def post_retry_group(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_retry_group(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Retry all letters of a group that were given up before now, page by page."""
     criteria = {"fingerprint": form.get("fingerprint", ""), "to": datetime.now(UTC).isoformat()}
     began, replayed = time.monotonic(), 0
@@ -37,16 +36,16 @@ async def post_retry_group(request: Request, api: ApiCalls, pages: Rendering, fo
         if answer["matched"] <= answer["replayed"] or not answer["replayed"]:
             break
         if time.monotonic() - began > SECONDS:
-            return pages.notice(request, "work.go_on", bad=True, done=replayed)
-    return refresh() if replayed else pages.notice(request, "work.none_retried", bad=True)
+            return pages.notice("work.go_on", bad=True, done=replayed)
+    return refresh() if replayed else pages.notice("work.none_retried", bad=True)
 
 
 @page("/work/dead/discard", method="POST")
-async def post_discard_group(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_discard_group(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Discard the letters of a group whose number was typed."""
     confirm = form.get("confirm", "")
     if not confirm.isdecimal():
-        return pages.notice(request, "work.type_number", bad=True)
+        return pages.notice("work.type_number", bad=True)
     body = {
         "filter": {"fingerprint": form.get("fingerprint", "")},
         "confirm": int(confirm[:9]),
@@ -54,13 +53,13 @@ async def post_discard_group(request: Request, api: ApiCalls, pages: Rendering, 
     }
     answer = await api.post("/v1/dispatches/discard", body)
     if answer["more"]:
-        return pages.notice(request, "work.go_on", bad=True, done=answer["discarded"])
+        return pages.notice("work.go_on", bad=True, done=answer["discarded"])
     return refresh()
 
 
 @page("/work/dead/{fingerprint}")
-async def get_group(request: Request, api: ApiCalls, pages: Rendering, fingerprint: str, after: After = "") -> Response:
+async def get_group(api: ApiCalls, pages: Rendering, fingerprint: str, after: After = "") -> Response:
     shared, (listing,) = await with_shared(
         api, api.get("/v1/dispatches", status="dead", fingerprint=fingerprint, after=after, limit=LISTED)
     )
-    return pages.page(request, "dead_group.html", **shared, letters=listing["items"], following=listing["next"])
+    return pages.page("dead_group.html", **shared, letters=listing["items"], following=listing["next"])

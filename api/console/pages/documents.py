@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -16,16 +16,16 @@ Text = Annotated[str, Query(max_length=300)]
 
 @page("/documents")
 async def get_documents(
-    request: Request, api: ApiCalls, pages: Rendering, user_id: Text = "", group_id: Text = "", after: Text = ""
+    api: ApiCalls, pages: Rendering, user_id: Text = "", group_id: Text = "", after: Text = ""
 ) -> Response:
     listing = await api.get("/v1/documents", user_id=user_id, group_id=group_id, after=after, limit=50)
-    return pages.page(request, "documents.html", documents=listing["items"], following=listing["next"])
+    return pages.page("documents.html", documents=listing["items"], following=listing["next"])
 
 
 @page("/documents/{document_id}")
-async def get_document(request: Request, api: ApiCalls, pages: Rendering, document_id: UUID) -> Response:
+async def get_document(api: ApiCalls, pages: Rendering, document_id: UUID) -> Response:
     document = await api.get(at("documents", str(document_id)), passages="true")
-    return pages.page(request, "document.html", document=document)
+    return pages.page("document.html", document=document)
 
 
 @page("/documents/{document_id}/erase", method="POST")

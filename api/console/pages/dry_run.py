@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -20,17 +19,17 @@ _SAID: Final = re.compile(r"(?P<who>[^\s:：][^:：]{0,40})\s*[:：]\s*(?P<text>
 
 
 @page("/try")
-async def get_try(request: Request, pages: Rendering) -> Response:
-    return pages.page(request, "try.html")
+async def get_try(pages: Rendering) -> Response:
+    return pages.page("try.html")
 
 
 @page("/try", method="POST")
-async def post_try(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_try(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     messages = list(messages_of(form.get("text", "")))
     options = {name: form[name] for name in ("group_id", "extractor") if form.get(name)}
     body = {"user_id": form.get("user_id", ""), "messages": messages, **options}
     preview = await api.post("/v1/extraction/preview", body)
-    return pages.page(request, "tried.html", found=preview, messages=messages)
+    return pages.page("tried.html", found=preview, messages=messages)
 
 
 def messages_of(text: str) -> Iterator[Json]:

@@ -16,7 +16,7 @@ from api.console import logins
 from api.console.calls import ApiCalls
 from api.console.cookie import NAME, PATH, SECONDS, Sealer
 from api.console.gate import LOGIN, OPENED
-from api.console.render import HERE, LANGUAGE_COOKIE, LANGUAGES, language_of, translate
+from api.console.render import HERE, LANGUAGE_COOKIE, LANGUAGES
 from api.console.routing import Form, Rendering, at, page, router
 from api.ingress import dependencies
 from api.ingress.dependencies import Deps, any_caller
@@ -35,8 +35,8 @@ Next = Annotated[str, Query(max_length=2_000)]
 
 @router.get("/login")
 @with_bounds(Bounds(public=True))
-async def get_login(request: Request, pages: Rendering, next: Next = PATH) -> Response:  # noqa: A002
-    return pages.page(request, "login.html", next=_inside(next), refused=None)
+async def get_login(pages: Rendering, next: Next = PATH) -> Response:  # noqa: A002
+    return pages.page("login.html", next=_inside(next), refused=None)
 
 
 @router.post("/login")
@@ -46,8 +46,8 @@ async def post_login(request: Request, deps: Deps, pages: Rendering, form: Form)
     try:
         await dependencies.identify(deps, f"Bearer {key}")
     except errors.Unauthorized:
-        refused = translate(pages.catalogues[language_of(request)], "login.refused")
-        return pages.page(request, "login.html", 401, next=target, refused=refused)
+        refused = pages.translation("login.refused")
+        return pages.page("login.html", 401, next=target, refused=refused)
     sealer: Sealer = request.app.state.sealer
     answer = RedirectResponse(target, status_code=303)
     secure = request.url.scheme == "https"

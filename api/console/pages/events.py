@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
@@ -21,7 +21,6 @@ VERDICTS: Final = ("fired", "gathered", "held", "unreadable", "not decided yet",
 
 @page("/events")
 async def get_events(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     type: Text = "",  # noqa: A002 - the parameter of the API
@@ -30,15 +29,14 @@ async def get_events(
     after: Text = "",
 ) -> Response:
     listing = await api.get("/v1/events", type=type, session_id=session_id, user_id=user_id, after=after, limit=50)
-    return pages.page(request, "events.html", events=listing["items"], following=listing["next"])
+    return pages.page("events.html", events=listing["items"], following=listing["next"])
 
 
 @page("/events/{event_id:path}")
-async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id: str) -> Response:
+async def get_event(api: ApiCalls, pages: Rendering, event_id: str) -> Response:
     path = at("events", event_id)
     trace, chain = await together(api.get(f"{path}/trace"), api.get(f"{path}/chain"))
     return pages.page(
-        request,
         "event.html",
         trace=trace,
         rules=sorted(trace["rules"], key=lambda rule: (VERDICTS.index(rule["verdict"]), rule["rule"])),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -17,15 +17,11 @@ Text = Annotated[str, Query(max_length=300)]
 
 @page("/graph")
 async def get_graph(
-    request: Request,
-    api: ApiCalls,
-    pages: Rendering,
-    user_id: Text = "",
-    limit: Annotated[int, Query(ge=1, le=200)] = 80,
+    api: ApiCalls, pages: Rendering, user_id: Text = "", limit: Annotated[int, Query(ge=1, le=200)] = 80
 ) -> Response:
     graph = (
         await api.get("/v1/memories/graph", user_id=user_id, limit=limit, include_archived="true") if user_id else None
     )
     return pages.page(
-        request, "graph.html", graph=partial(laid_out, graph) if graph else None, more=bool(graph and graph["more"])
+        "graph.html", graph=partial(laid_out, graph) if graph else None, more=bool(graph and graph["more"])
     )

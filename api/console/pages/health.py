@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
@@ -10,13 +9,13 @@ from api.console.routing import Rendering, page
 
 
 @page("/health")
-async def get_health(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_health(api: ApiCalls, pages: Rendering) -> Response:
     health, now = await together(api.get("/v1/health"), api.get("/v1/now"))
-    return pages.page(request, "health.html", health=health, now=now)
+    return pages.page("health.html", health=health, now=now)
 
 
 @page("/health/figures")
-async def get_figures(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_figures(api: ApiCalls, pages: Rendering) -> Response:
     """Show the figures again, every few seconds."""
     health, now = await together(api.get("/v1/health"), api.get("/v1/now"))
-    return pages.page(request, "health_figures.html", health=health, now=now)
+    return pages.page("health_figures.html", health=health, now=now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -16,18 +16,18 @@ Text = Annotated[str, Query(max_length=300)]
 
 
 @page("/keys")
-async def get_keys(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
+async def get_keys(api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
     listing = await api.get("/v1/keys", after=after)
-    return pages.page(request, "keys.html", keys=listing["items"], following=listing["next"], scopes=SCOPES)
+    return pages.page("keys.html", keys=listing["items"], following=listing["next"], scopes=SCOPES)
 
 
 @page("/keys", method="POST")
-async def post_key(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
+async def post_key(api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
     name = form.get("name", [""])[0].strip()
     labels = form.get("labels", [""])[0].replace(",", " ").split()
     body = {"scopes": form.get("scope", []), "name": name or None} | ({"labels": labels} if labels else {})
     created = await api.post("/v1/keys", body)
-    return pages.page(request, "key_created.html", created=created)
+    return pages.page("key_created.html", created=created)
 
 
 @page("/keys/revoke", method="POST")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import citations
@@ -16,7 +16,7 @@ from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
 from api.console.pages.bulk import ACTIONS, FILTER
 from api.console.routing import Form, Opener, Rendering, at, page
-from api.console.word_diffs import Comparisons, Part
+from api.console.word_diffs import Comparisons, WordingPart
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
@@ -42,7 +42,6 @@ ORDERS: Final = ("newest", "oldest", "updated", "strength", "importance", "uses"
 
 @page("/memories")
 async def get_memories(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     user_id: Text = "",
@@ -61,7 +60,6 @@ async def get_memories(
     )  # fmt: skip
     choices = {"category": CATEGORIES, "status": STATUSES, "trust": TRUST, "order": ORDERS}
     return pages.page(
-        request,
         "memories.html",
         memories=listing["items"],
         following=listing["next"],
@@ -72,7 +70,7 @@ async def get_memories(
 
 
 @page("/memories/{memory_id}")
-async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: Opener, memory_id: str) -> Response:
+async def get_memory(api: ApiCalls, pages: Rendering, opener: Opener, memory_id: str) -> Response:
     path = at("memories", memory_id)
     memory, why, history, relations, lineage = await together(
         api.get(path),
@@ -83,7 +81,6 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
     )
     related = [relation for relation in relations["items"] if relation["relation"] not in OF_LINEAGE]
     return pages.page(
-        request,
         "memory.html",
         memory=memory,
         evidence=await citations.read(api, memory["sources"]),
@@ -129,16 +126,16 @@ async def post_undo_change(api: ApiCalls, memory_id: str, change_id: str) -> Res
 
 
 @page("/memories/{memory_id}/erase", method="POST")
-async def post_erase(request: Request, api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
+async def post_erase(api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
     if form.get("confirm", "").strip() != memory_id[-8:]:
-        return pages.notice(request, "memory.erase.mismatch", bad=True)
+        return pages.notice("memory.erase.mismatch", bad=True)
     receipt = await api.delete(at("memories", memory_id), evidence="true" if form.get("evidence") else None)
     return Response(status_code=204, headers={"HX-Redirect": f"/console/receipts/{quote(receipt['receipt']['id'])}"})
 
 
 @page("/receipts/{receipt_id}")
-async def get_receipt(request: Request, api: ApiCalls, pages: Rendering, receipt_id: str) -> Response:
-    return pages.page(request, "receipt.html", receipt=await api.get(at("receipts", receipt_id)))
+async def get_receipt(api: ApiCalls, pages: Rendering, receipt_id: str) -> Response:
+    return pages.page("receipt.html", receipt=await api.get(at("receipts", receipt_id)))
 
 
 def _moment(written: str) -> str:
@@ -188,7 +185,7 @@ def _changed(before: Json, after: Json, comparisons: Comparisons) -> list[Json]:
     ]
 
 
-def _parts(before: object, after: object, comparisons: Comparisons) -> Sequence[Part] | None:
+def _parts(before: object, after: object, comparisons: Comparisons) -> Sequence[WordingPart] | None:
     return comparisons.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
 
 

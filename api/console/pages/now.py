@@ -16,10 +16,10 @@ from fastapi.responses import Response, StreamingResponse
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import lane_chart
 from api.console.pages.add import url_of
-from api.console.render import Renderer, language_of, translate
+from api.console.render import Renderer
 from api.console.routing import Rendering, page, router
 from api.demo import conversations
-from api.http.stream import HEADERS, follow_as
+from api.http.log.stream import HEADERS, follow_as
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.following import Filter
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -58,7 +58,6 @@ async def get_now(
     )
     chart = partial(lane_chart, activity)
     return pages.page(
-        request,
         "now.html",
         glance=glance,
         chart=chart,
@@ -71,16 +70,16 @@ async def get_now(
 
 
 @page("/glance")
-async def get_glance(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_glance(api: ApiCalls, pages: Rendering) -> Response:
     """Show the figures again, every few seconds."""
-    return pages.page(request, "glance.html", glance=await api.get("/v1/now"))
+    return pages.page("glance.html", glance=await api.get("/v1/now"))
 
 
 @page("/lanes")
-async def get_lanes(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
+async def get_lanes(api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
     """Show the lanes of another time span."""
     chart = partial(lane_chart, await _activity(api, span))
-    return pages.page(request, "lanes.html", chart=chart, spans=list(SPANS), span=span)
+    return pages.page("lanes.html", chart=chart, spans=list(SPANS), span=span)
 
 
 async def _activity(api: Api, span: Span) -> Json:
@@ -95,14 +94,14 @@ async def _activity(api: Api, span: Span) -> Json:
 async def get_live(request: Request, deps: Deps, caller: Reader, pages: Rendering) -> StreamingResponse:
     """Follow the log as rows of the live page."""
     followed = await follow_as(deps, caller, request, Filter())
-    return StreamingResponse(_updates(followed, pages, request), media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(_updates(followed, pages), media_type="text/event-stream", headers=HEADERS)
 
 
-async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer, request: Request) -> AsyncIterator[bytes]:
+async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer) -> AsyncIterator[bytes]:
     """Gather what comes within half a second into one update, so that a browser keeps pace with any log."""
     rows, left = list[Json](), 0
     template = pages.templates.get_template("event_rows.html")
-    t = partial(translate, pages.catalogues[language_of(request)])
+    t = pages.translation
     following: asyncio.Future[list[bytes]] = asyncio.ensure_future(anext(followed))
     try:
         while True:

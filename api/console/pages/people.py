@@ -14,7 +14,7 @@ from api.console import lookback, profile_view
 from api.console.calls import Api, ApiCalls, together
 from api.console.lookback import Lookback, Percent
 from api.console.routing import Form, Opener, Rendering, at, page, router
-from api.http import exports
+from api.http.transfer import exports
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Reader
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -42,36 +42,29 @@ AROUND: Final = 31
 
 @page("/people")
 async def get_people(
-    request: Request,
-    api: ApiCalls,
-    pages: Rendering,
-    kind: Literal["user", "group", "session"] = "user",
-    q: Text = "",
-    after: Text = "",
+    api: ApiCalls, pages: Rendering, kind: Literal["user", "group", "session"] = "user", q: Text = "", after: Text = ""
 ) -> Response:
     """List users, groups or sessions, who was active last first; what is looked for by its id, by id."""
     if kind == "session":
         listing = await api.get("/v1/sessions", user_id=q, after=after, limit=50)
     else:
         listing = await api.get(at(f"{kind}s"), prefix=q, after=after, limit=50)
-    return pages.page(request, "people.html", kind=kind, kinds=LISTS, items=listing["items"], following=listing["next"])
+    return pages.page("people.html", kind=kind, kinds=LISTS, items=listing["items"], following=listing["next"])
 
 
 @page("/people/{name:path}/erasure")
 @page("/groups/{name:path}/erasure")
-async def get_erasure(request: Request, api: ApiCalls, pages: Rendering, kind: Owner, name: str) -> Response:
+async def get_erasure(api: ApiCalls, pages: Rendering, kind: Owner, name: str) -> Response:
     """Show what would be erased, before anyone decides."""
     plan = await api.delete(at(f"{kind}s", name), dry_run="true")
-    return pages.page(request, "owner_erasure.html", kind=kind, name=name, place=_place(kind, name), plan=plan)
+    return pages.page("owner_erasure.html", kind=kind, name=name, place=_place(kind, name), plan=plan)
 
 
 @page("/people/{name:path}/erasure", method="POST")
 @page("/groups/{name:path}/erasure", method="POST")
-async def post_erasure(
-    request: Request, api: ApiCalls, pages: Rendering, form: Form, kind: Owner, name: str
-) -> Response:
+async def post_erasure(api: ApiCalls, pages: Rendering, form: Form, kind: Owner, name: str) -> Response:
     if form.get("confirm", "").strip() != name:
-        return pages.notice(request, "erase.mismatch", bad=True)
+        return pages.notice("erase.mismatch", bad=True)
     receipt = await api.delete(at(f"{kind}s", name))
     return Response(status_code=204, headers={"HX-Redirect": f"/console/receipts/{quote(receipt['receipt']['id'])}"})
 
@@ -97,31 +90,21 @@ async def get_memories(
     known_then: Percent = 100,
 ) -> Response:
     """Show the memories again, as of the moments that the sliders name."""
-    return await _memories(request, api, pages, kind, name, true_then, known_then)
+    whose = {f"{kind}_id": name}
+    oldest = await _oldest(api, whose)
+    looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
+    memories = await _as_of(api, whose, looked)
+    answer = pages.page("owner_memories.html", memories=memories, looked=looked)
+    answer.headers["HX-Replace-Url"] = f"{quote(request.url.path.removesuffix('/memories'))}{looked.query}"
+    return answer
 
 
 @page("/people/{name:path}")
 @page("/groups/{name:path}")
 async def get_owner(
-    request: Request,
-    api: ApiCalls,
-    pages: Rendering,
-    kind: Owner,
-    name: str,
-    true_then: Percent = 100,
-    known_then: Percent = 100,
+    api: ApiCalls, pages: Rendering, kind: Owner, name: str, true_then: Percent = 100, known_then: Percent = 100
 ) -> Response:
     """Show a user or a group; the two percentages are moments between the first memory and now, to look back."""
-    return await _owner(request, api, pages, kind, name, true_then, known_then)
-
-
-def _place(kind: Kind, name: str) -> str:
-    return f"/console/{'people' if kind == 'user' else 'groups'}/{quote(name, safe='')}"
-
-
-async def _owner(
-    request: Request, api: Api, pages: Rendering, kind: Kind, name: str, true_then: int, known_then: int
-) -> Response:
     whose, path = {f"{kind}_id": name}, at(f"{kind}s", name)
     activity, profile, sessions, oldest, members = await together(
         api.find(f"{path}/activity"),
@@ -132,7 +115,6 @@ async def _owner(
     )
     looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
     return pages.page(
-        request,
         "owner.html",
         kind=kind,
         name=name,
@@ -146,6 +128,10 @@ async def _owner(
         looked=looked,
         memories=await _as_of(api, whose, looked),
     )
+
+
+def _place(kind: Kind, name: str) -> str:
+    return f"/console/{'people' if kind == 'user' else 'groups'}/{quote(name, safe='')}"
 
 
 async def _members(api: Api, kind: Kind, path: str) -> Json | None:
@@ -163,21 +149,8 @@ async def _as_of(api: Api, whose: Json, looked: Lookback) -> list[Json]:
     return memories
 
 
-async def _memories(
-    request: Request, api: Api, pages: Rendering, kind: Kind, name: str, true_then: int, known_then: int
-) -> Response:
-    whose = {f"{kind}_id": name}
-    oldest = await _oldest(api, whose)
-    looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
-    memories = await _as_of(api, whose, looked)
-    answer = pages.page(request, "owner_memories.html", memories=memories, looked=looked)
-    answer.headers["HX-Replace-Url"] = f"{quote(request.url.path.removesuffix('/memories'))}{looked.query}"
-    return answer
-
-
 @page("/sessions/{session_id:path}")
 async def get_session(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     opener: Opener,
@@ -200,7 +173,6 @@ async def get_session(
     )
     items = messages["items"]
     return pages.page(
-        request,
         "session.html",
         session=session,
         messages=items,

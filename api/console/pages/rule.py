@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Final
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import drafts, rule_names
@@ -31,18 +31,13 @@ COUNTED: Final = 5_000
 
 
 @page("/rules/{name}")
-async def get_rule(
-    request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "", before: int | None = None
-) -> Response:
+async def get_rule(api: ApiCalls, pages: Rendering, name: str, event: Text = "", before: int | None = None) -> Response:
     path = at("rules", name)
     rule, history, sample = await together(
-        api.get(path),
-        api.get(f"{path}/versions", limit=VERSIONS, after=before),
-        drafts.sample(api, event),
+        api.get(path), api.get(f"{path}/versions", limit=VERSIONS, after=before), drafts.sample(api, event)
     )
     tested = await drafts.test(api, name, sample) if sample else None
     return pages.page(
-        request,
         "rule.html",
         rule=rule,
         text=formatting.canonical_text(rule["rule"]),
@@ -57,7 +52,7 @@ async def get_rule(
 
 
 @page("/rules/{name}/activity")
-async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+async def get_activity(api: ApiCalls, pages: Rendering, name: str) -> Response:
     """Show what a rule decided over the last days, as a part of its page."""
     until = datetime.now(UTC)
     span = {"from": (until - SPAN).isoformat(), "to": until.isoformat()}
@@ -65,47 +60,47 @@ async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: 
     begins = datetime.fromisoformat(activity["from"])
     lane = next(iter(activity["items"]), None)
     times = [(begins + step * STEP).isoformat() for step in range(activity["buckets"])]
-    return pages.page(request, "rule_activity.html", lane=lane, times=times)
+    return pages.page("rule_activity.html", lane=lane, times=times)
 
 
 @page("/rules/{name}/figures")
-async def get_figures(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+async def get_figures(api: ApiCalls, pages: Rendering, name: str) -> Response:
     """Show what came of a rule in the last days, as a part of its page: counting takes longer than the page may."""
     since = (datetime.now(UTC) - SPAN).isoformat()
     stats = await api.get(f"{at('rules', name)}/stats", most=COUNTED, **{"from": since})
-    return pages.page(request, "rule_figures.html", stats=stats)
+    return pages.page("rule_figures.html", stats=stats)
 
 
 @page("/rules/{name}/review", method="POST")
-async def post_review(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_review(api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     """Show what a draft would change in the rule in force, before it is saved."""
     draft, fault = drafts.read(form.get("rule", ""))
     if fault is not None:
-        return pages.notice_of(request, {"detail": fault})
+        return pages.notice_of({"detail": fault})
     rule, _ = await together(api.get(at("rules", name)), api.post("/v1/rules/validate", draft))
     rows = partial(_difference, rule["rule"], draft, f"v{rule['version']}", "draft")
     comment = form.get("comment", "")
-    return pages.page(request, "rule_review.html", rule=rule, rows=rows, draft=form["rule"], comment=comment)
+    return pages.page("rule_review.html", rule=rule, rows=rows, draft=form["rule"], comment=comment)
 
 
 @page("/rules/{name}/save", method="POST")
-async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_save(api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     rule, fault = drafts.read(form.get("rule", ""))
     if fault is not None:
-        return pages.notice_of(request, {"detail": fault})
+        return pages.notice_of({"detail": fault})
     await api.put(at("rules", name), rule, if_version=form.get("version", ""), comment=form.get("comment", ""))
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
 @page("/rules/{name}/rollback/{version}")
-async def get_rollback(request: Request, api: ApiCalls, pages: Rendering, name: str, version: int) -> Response:
+async def get_rollback(api: ApiCalls, pages: Rendering, name: str, version: int) -> Response:
     """Show what going back to a version would change, before it is done."""
     path = at("rules", name)
     rule, history = await together(api.get(path), api.get(f"{path}/versions", limit=1, after=version + 1))
     earlier = history["items"][0]
     labels = f"v{rule['version']}", f"v{earlier['version']}"
     rows = partial(_difference, rule["rule"], earlier["rule"], *labels)
-    return pages.page(request, "rule_rollback.html", rule=rule, earlier=earlier, rows=rows)
+    return pages.page("rule_rollback.html", rule=rule, earlier=earlier, rows=rows)
 
 
 def _with_rows(versions: Sequence[Json]) -> list[Json]:

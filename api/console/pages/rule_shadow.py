@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import drafts, rule_names
@@ -22,18 +22,12 @@ OFFERED: Final = 200
 
 Span = Literal["1d", "7d", "30d"]
 
-SPANS: Final[Mapping[Span, timedelta]] = {
-    "1d": timedelta(days=1),
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-}
+SPANS: Final[Mapping[Span, timedelta]] = {"1d": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 """Time spans of a comparison."""
 
 
 @page("/rules/{name}/beside")
-async def get_beside(
-    request: Request, api: ApiCalls, pages: Rendering, name: str, other: Text = "", span: Span = "7d"
-) -> Response:
+async def get_beside(api: ApiCalls, pages: Rendering, name: str, other: Text = "", span: Span = "7d") -> Response:
     """Show what a rule and one of the other mode made of the same events, as a part of its page."""
     rule = await api.get(at("rules", name))
     others = await _others(api, rule)
@@ -42,7 +36,6 @@ async def get_beside(
     between = {"from": (until - SPANS[span]).isoformat(), "to": until.isoformat()}
     comparison = await api.get(f"{at('rules', name, 'beside', chosen)}", **between) if chosen else None
     return pages.page(
-        request,
         "rule_beside.html",
         name=name,
         others=others,
@@ -61,23 +54,23 @@ async def _others(api: Api, rule: Json) -> list[str]:
 
 
 @page("/rules/{name}/shadow", method="POST")
-async def post_shadow(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_shadow(api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     """Run an edited text beside the rule in force, in shadow mode: decided and recorded, not done."""
     rule, fault = drafts.read(form.get("rule", ""))
     shadow = rule_names.shadow_of(name)
     if fault is not None or not isinstance(rule, dict) or shadow is None:
-        return pages.notice(request, "shadow.impossible", bad=True)
+        return pages.notice("shadow.impossible", bad=True)
     document = {**rule, "name": shadow, "action_mode": "shadow", "enabled": True}
     await api.put(at("rules", shadow), document, comment=form.get("comment") or f"beside {name}")
     return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(shadow, safe='')}"})
 
 
 @page("/rules/{name}/promote", method="POST")
-async def post_promote(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+async def post_promote(api: ApiCalls, pages: Rendering, name: str) -> Response:
     """Put the text of a rule in shadow mode in force in place of the rule beside which it ran, and delete it."""
     original = rule_names.original_of(name)
     if original is None:
-        return pages.notice(request, "shadow.impossible", bad=True)
+        return pages.notice("shadow.impossible", bad=True)
     shadow, live = await together(api.get(at("rules", name)), api.get(at("rules", original)))
     mode = live["rule"].get("action_mode", "auto")
     comment = f"from {name} v{shadow['version']}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console import drafts
@@ -21,24 +20,24 @@ DAYS: Final = 400
 
 
 @page("/rules/{name}/validate", method="POST")
-async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_validate(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say what is wrong with an edited rule, while it is typed."""
     rule, fault = drafts.read(form.get("rule", ""))
     report, problems = (None, ()) if fault is not None else await drafts.validate(api, rule)
-    return pages.page(request, "rule_report.html", report=report, problems=problems, fault=fault)
+    return pages.page("rule_report.html", report=report, problems=problems, fault=fault)
 
 
 @page("/rules/{name}/backtest", method="POST")
-async def post_backtest(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_backtest(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Show what the edited rule would have done with the stored log, before it is saved."""
     rule, fault = drafts.read(form.get("rule", ""))
     if fault is not None:
-        return pages.page(request, "backtest.html", fault=fault)
+        return pages.page("backtest.html", fault=fault)
     result = await api.post("/v1/rules/backtest", {"rule": rule, "limit_samples": SAMPLES})
     days = _days(result)
     fired = {side: _by_day(of, days) for side, of in (("draft", result), ("in_force", result["compared"] or {}))}
     times = [datetime(day.year, day.month, day.day, tzinfo=UTC).isoformat() for day in days]
-    return pages.page(request, "backtest.html", result=result, times=times, fired=fired, fault=None)
+    return pages.page("backtest.html", result=result, times=times, fired=fired, fault=None)
 
 
 def _days(result: Json) -> list[date]:
@@ -57,7 +56,7 @@ def _by_day(of: Json, days: list[date]) -> list[int]:
 
 
 @page("/rules/{name}/test", method="POST")
-async def post_test(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_test(api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     """Test the rule in force, or an edited text of it, on an event whose values a person may have edited."""
     event, fault = drafts.read(form.get("event", ""))
     tested: Any = None
@@ -70,4 +69,4 @@ async def post_test(request: Request, api: ApiCalls, pages: Rendering, form: For
         )
     elif fault is None:
         tested = await drafts.test(api, name, event)
-    return pages.page(request, "rule_test.html", tested=tested, fault=fault)
+    return pages.page("rule_test.html", tested=tested, fault=fault)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import Api, ApiCalls, together
@@ -32,26 +32,21 @@ STEP: Final = timedelta(hours=12)
 
 @page("/rules")
 async def get_rules(
-    request: Request,
-    api: ApiCalls,
-    pages: Rendering,
-    q: Text = "",
-    state: Literal["", "live", "shadow", "paused"] = "",
-    after: Text = "",
+    api: ApiCalls, pages: Rendering, q: Text = "", state: Literal["", "live", "shadow", "paused"] = "", after: Text = ""
 ) -> Response:
     listing = await api.get("/v1/rules", q=q, state=state, after=after, limit=SHOWN)
     rows = await _rows(api, listing["items"])
-    return pages.page(request, "rules.html", rows=rows, following=listing["next"])
+    return pages.page("rules.html", rows=rows, following=listing["next"])
 
 
 @page("/rules/{name}/pause", method="POST")
-async def post_pause(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_pause(api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     """Pause or resume a rule; answer its row of the list, or have its own page read again."""
     await api.patch(at("rules", name), {"enabled": form.get("enabled") == "true"})
     if "row" not in form:
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     rows = await _rows(api, [await api.get(at("rules", name))])
-    return pages.page(request, "rule_rows.html", rows=rows)
+    return pages.page("rule_rows.html", rows=rows)
 
 
 async def _rows(api: Api, rules: Sequence[Json]) -> list[Json]:

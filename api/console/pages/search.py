@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import scores
@@ -27,7 +27,6 @@ FETCHED: Final = 200
 
 @page("/search")
 async def get_search(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     opener: Opener,
@@ -47,7 +46,6 @@ async def get_search(
         contents = await _words(api, answer)
     best = max((result["score"] for result in answer["results"]), default=1.0) if answer else 1.0
     return pages.page(
-        request,
         "search.html",
         found=answer,
         sums=[scores.of_result(result, best) for result in answer["results"]] if answer else [],
@@ -61,20 +59,19 @@ async def get_search(
 
 
 @page("/search/why", method="POST")
-async def post_why(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_why(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say why a memory is not among the results, or where it stands; it is named by its id or by words of it."""
     given = {name: form[name].strip() for name in (*ASKED, "in_session") if form.get(name, "").strip()}
     named = form.get("id", "").strip()
     if "in_session" not in given and not _is_id(named):
         similar = await _of_text(api, given, named)
         if len(similar) != 1:
-            return pages.page(request, "why_which.html", similar=similar, given=given)
+            return pages.page("why_which.html", similar=similar, given=given)
         named = similar[0]["id"]
     limit = {"limit": int(form["limit"])} if form.get("limit", "").isdecimal() else {}
     why = await api.post("/v1/search/why", {**given, **limit, "id": named})
     best = max((hit["score"] for hit in (why["found"], why["last"]) if hit), default=1.0)
     return pages.page(
-        request,
         "why_not.html",
         why=why,
         named=named,

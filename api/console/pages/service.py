@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
@@ -10,7 +9,7 @@ from api.console.routing import Rendering, page
 
 
 @page("/service")
-async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_service(api: ApiCalls, pages: Rendering) -> Response:
     endpoints, limits, embedding, webhooks = await together(
         api.get("/v1/endpoints"),
         api.get("/v1/tenant/limits"),
@@ -18,10 +17,5 @@ async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Resp
         api.get("/v1/tenant/webhooks"),
     )
     return pages.page(
-        request,
-        "service.html",
-        endpoints=endpoints["items"],
-        limits=limits,
-        embedding=embedding,
-        webhooks=webhooks,
+        "service.html", endpoints=endpoints["items"], limits=limits, embedding=embedding, webhooks=webhooks
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
@@ -19,7 +19,6 @@ Text = Annotated[str, Query(max_length=300)]
 
 @page("/timeline")
 async def get_timeline(
-    request: Request,
     api: ApiCalls,
     pages: Rendering,
     user_id: Text = "",
@@ -44,7 +43,6 @@ async def get_timeline(
             **{"from": seen.since and seen.since.isoformat(), "to": seen.until and seen.until.isoformat()},
         )
     return pages.page(
-        request,
         "timeline.html",
         found=timeline,
         drawing=partial(laid_out, timeline, seen, now) if timeline and timeline["items"] else None,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
 from api.console.calls import ApiCalls, ApiProblem, together
@@ -21,22 +20,22 @@ ACTIONS: Final = frozenset({"approve", "reject", "retry", "cancel"})
 
 
 @page("/badge")
-async def get_badge(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_badge(api: ApiCalls, pages: Rendering) -> Response:
     """Return the number beside the area in the navigation."""
     needs = (await api.get("/v1/now"))["needs_person"]
     counts = [needs[name] for name in ("approvals", "dead", "disputed", "quarantined")]
     number = {"count": sum(need["count"] for need in counts), "more": any(need["more"] for need in counts)}
-    return pages.page(request, "badge.html", number=number)
+    return pages.page("badge.html", number=number)
 
 
 @page("/work")
-async def get_work(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+async def get_work(api: ApiCalls, pages: Rendering) -> Response:
     shared, (waiting, decided) = await with_shared(
         api,
         api.get("/v1/dispatches", status="retrying", limit=RECENT),
         api.get("/v1/events", type="approval.decided", limit=RECENT),
     )
-    return pages.page(request, "work.html", **shared, waiting=waiting["items"], decided=_of_service(decided["items"]))
+    return pages.page("work.html", **shared, waiting=waiting["items"], decided=_of_service(decided["items"]))
 
 
 def _of_service(events: Sequence[Json]) -> list[Json]:
@@ -45,9 +44,7 @@ def _of_service(events: Sequence[Json]) -> list[Json]:
 
 
 @page("/work/approvals")
-async def get_approvals(
-    request: Request, api: ApiCalls, pages: Rendering, after: After = "", rule: str = ""
-) -> Response:
+async def get_approvals(api: ApiCalls, pages: Rendering, after: After = "", rule: str = "") -> Response:
     shared, (held,) = await with_shared(
         api, api.get("/v1/dispatches", hold="approval", status="held", limit=LISTED, after=after, rule=rule)
     )
@@ -55,29 +52,29 @@ async def get_approvals(
     rules: dict[str, list[Json]] = {}
     for dispatch, effect in zip(held["items"], effects, strict=True):
         rules.setdefault(dispatch["rule"] or "", []).append(dispatch | {"effect": effect})
-    return pages.page(request, "approvals.html", **shared, rules=rules, following=held["next"])
+    return pages.page("approvals.html", **shared, rules=rules, following=held["next"])
 
 
 @page("/work/approvals", method="POST")
-async def post_approvals(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+async def post_approvals(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Decide about all that one rule asks for."""
     waiting = await api.get("/v1/dispatches", hold="approval", status="held", rule=form.get("rule", ""), limit=200)
     ids = [dispatch["id"] for dispatch in waiting["items"]]
     body: Json = {"verdict": form.get("verdict", ""), "ids": ids, "comment": form.get("comment") or None}
     if str(len(ids)) != form.get("confirm"):
-        return pages.notice(request, "work.changed", bad=True)
-    return outcome(request, pages, await api.post("/v1/dispatches/decide", body))
+        return pages.notice("work.changed", bad=True)
+    return outcome(pages, await api.post("/v1/dispatches/decide", body))
 
 
 @page("/work/deliveries")
 async def get_deliveries(
-    request: Request, api: ApiCalls, pages: Rendering, after: After = "", status: str = "", rule: str = ""
+    api: ApiCalls, pages: Rendering, after: After = "", status: str = "", rule: str = ""
 ) -> Response:
     shared, (sent,) = await with_shared(
         api, api.get("/v1/endpoints/deliveries", status=status, rule=rule, after=after, limit=LISTED)
     )
     chosen = {"status": status, "rule": rule}
-    return pages.page(request, "deliveries.html", **shared, items=sent["items"], following=sent["next"], chosen=chosen)
+    return pages.page("deliveries.html", **shared, items=sent["items"], following=sent["next"], chosen=chosen)
 
 
 @page("/work/deliveries/{dispatch_id}", method="POST")
@@ -87,12 +84,12 @@ async def post_redeliver(api: ApiCalls, dispatch_id: str) -> Response:
 
 
 @page("/work/{dispatch_id}")
-async def get_dispatch(request: Request, api: ApiCalls, pages: Rendering, dispatch_id: str) -> Response:
+async def get_dispatch(api: ApiCalls, pages: Rendering, dispatch_id: str) -> Response:
     path = at("dispatches", dispatch_id)
     shared, (dispatch, params, effect) = await with_shared(
         api, api.get(path), api.get(f"{path}/params"), api.get(f"{path}/effect")
     )
-    return pages.page(request, "dispatch.html", **shared, dispatch=dispatch, params=params, effect=effect)
+    return pages.page("dispatch.html", **shared, dispatch=dispatch, params=params, effect=effect)
 
 
 @page("/work/{dispatch_id}/words.json")
@@ -103,7 +100,7 @@ async def get_words(api: ApiCalls, dispatch_id: str) -> Response:
 
 
 @page("/work/{dispatch_id}/check", method="POST")
-async def post_check(request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
+async def post_check(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
     """Say what is wrong with edited parameters, while they are typed."""
     params, fault = _read(form.get("params", ""))
     problems: list[Json] = []
@@ -117,25 +114,23 @@ async def post_check(request: Request, api: ApiCalls, pages: Rendering, form: Fo
                 problem | {"pointer": problem["pointer"].removeprefix("/params")}
                 for problem in refusal.problem["errors"]
             ]
-    return pages.page(request, "params_report.html", problems=problems, fault=fault)
+    return pages.page("params_report.html", problems=problems, fault=fault)
 
 
 @page("/work/{dispatch_id}/edited", method="POST")
-async def post_edited(request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
+async def post_edited(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
     """Retry a dispatch with the parameters of the editor, and show the retry."""
     params, fault = _read(form.get("params", ""))
     if fault is not None:
-        return pages.notice_of(request, {"detail": fault})
+        return pages.notice_of({"detail": fault})
     made = await api.post(f"{at('dispatches', dispatch_id)}/retry-edited", {"params": params})
     return Response(status_code=204, headers={"HX-Redirect": f"/console/work/{made['id']}"})
 
 
 @page("/work/{dispatch_id}/{action}", method="POST")
-async def post_action(
-    request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str, action: str
-) -> Response:
+async def post_action(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str, action: str) -> Response:
     if action not in ACTIONS:
-        return pages.notice(request, "work.unknown", bad=True)
+        return pages.notice("work.unknown", bad=True)
     body = None if action == "retry" else {"comment": form.get("comment") or None}
     await api.post(f"{at('dispatches', dispatch_id)}/{action}", body)
     return refresh()

@@ -36,7 +36,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[typer.Typer
         (tmp_path / f"{name}.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     app = typer.Typer(cls=Group)
-    lazy.add_placeholders(app, TABLE)
+    lazy.add_placeholders(app)
     yield app
     for name in MODULES:
         sys.modules.pop(name, None)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.console import render
-from api.console.render import HERE, LANGUAGES, Page
+from api.console.render import HERE, LANGUAGES, RenderedPage
 
 
 def catalogue(name: str) -> dict[str, str]:
@@ -75,7 +75,7 @@ def test_pages_are_computed_off_the_event_loop_and_one_at_a_time() -> None:
         return "<p>done</p>"
 
     async def serve() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(Page(compute))
+        transport = httpx.ASGITransport(RenderedPage(compute))
         async with httpx.AsyncClient(transport=transport, base_url="http://console") as client:
             return await asyncio.gather(*(client.get("/") for _ in range(20)))
 

@@ -14,11 +14,12 @@ from api.console.pages import rule as rule_page
 from api.console.pages import rules as rule_pages
 from bench import console_data, console_pages
 from bench.console_data import LARGE, Size
+from core.browsing import listing
 from core.config import Settings
+from core.dispatches import queries as dispatch_queries
 from core.erasure import preview
-from core.events import dispatch_queries, log
+from core.events import log
 from core.index import embedding_change
-from core.memory import listing
 from core.storage.db import APP_ROLE
 from rules.registry import activity, payload_fields
 from tests.api.console.browser import Browser

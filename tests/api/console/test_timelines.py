@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.console.timelines import Window, laid_out, window
+from api.console.timelines import TimeWindow, laid_out, window
 from core.types import Json
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -23,7 +23,9 @@ def answer(*items: Json, successions: tuple[tuple[str, str], ...] = ()) -> Json:
 
 
 def test_each_category_is_a_lane_in_which_the_oldest_stands_on_top() -> None:
-    drawing = laid_out(answer(memory("b", 5), memory("a", 9), memory("p", 1, category="plan")), Window(None, None), NOW)
+    drawing = laid_out(
+        answer(memory("b", 5), memory("a", 9), memory("p", 1, category="plan")), TimeWindow(None, None), NOW
+    )
     assert [(lane.category, [bar.memory["id"] for bar in lane.bars]) for lane in drawing.lanes] == [
         ("fact", ["a", "b"]),
         ("plan", ["p"]),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.demo import conversations
-from api.demo.conversations import Unreadable
+from api.demo.conversations import NoConversation
 from core.events import parsing
 
 LOCOMO: list[dict[str, Any]] = [
@@ -81,7 +81,7 @@ def test_only_questions_whose_answer_stands_in_the_talk_are_asked(file: Path) ->
 
 def test_a_conversation_is_chosen_by_its_name(file: Path) -> None:
     assert conversations.of_locomo(file, "conv-2").user_id == "conv-2"
-    with pytest.raises(Unreadable, match=r"no conversation conv-3 .* conv-1, conv-2"):
+    with pytest.raises(NoConversation, match=r"no conversation conv-3 .* conv-1, conv-2"):
         conversations.of_locomo(file, "conv-3")
 
 
@@ -89,11 +89,11 @@ def test_a_conversation_is_chosen_by_its_name(file: Path) -> None:
 def test_what_is_no_locomo_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(NoConversation) as refused:
         conversations.of_locomo(path, None)
     assert "\n" not in refused.value.detail
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="cannot be read"):
+    with pytest.raises(NoConversation, match="cannot be read"):
         conversations.of_locomo(tmp_path / "nothing.json", None)

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from api.http.search import _effective_recipe, _identity
-from api.http.search_request import SearchRequest
+from api.http.search.request import SearchRequest
+from api.http.search.search import _effective_recipe, _identity
 from core.search import pagination
 from tests.doors import Doors
 from tests.samples import TENANT

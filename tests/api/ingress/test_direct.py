@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from api.http import search as http_search
+from api.http.search import search as http_search
 from api.ingress import dependencies
 from core.config import Settings
 from core.errors import Invalid, Later, Problem
 from core.search import query
-from core.search.query import SearchAnswer
+from core.search.question import SearchAnswer
 from core.sessions import ingest
 from core.tenancy import tenants
 from tests.doors import OTHER, Doors, key_of

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from api.ingress import fair_share
-from api.ingress.fair_share import LargeBodies, Turns
+from api.ingress.fair_share import FairTurns, LargeBodies
 from core.errors import Later
 
 
@@ -27,7 +27,7 @@ async def soon() -> None:
 
 def test_one_tenant_never_has_all_turns() -> None:
     async def work() -> None:
-        shared = Turns(8, alone)
+        shared = FairTurns(8, alone)
         waiting = [asyncio.create_task(shared.take("busy")) for _ in range(20)]
         await soon()
         assert sum(task.done() for task in waiting) == 6
@@ -44,7 +44,7 @@ def test_one_tenant_never_has_all_turns() -> None:
 def test_beside_others_a_tenant_has_a_quarter_of_the_turns(pool: int, turns: int) -> None:
     async def work() -> None:
         company = {"busy"}
-        shared = Turns(pool, company.__contains__)
+        shared = FairTurns(pool, company.__contains__)
         waiting = [asyncio.create_task(shared.take("busy")) for _ in range(40)]
         await soon()
         assert sum(task.done() for task in waiting) == turns
@@ -60,7 +60,7 @@ def test_beside_others_a_tenant_has_a_quarter_of_the_turns(pool: int, turns: int
 
 def test_the_next_turn_goes_to_who_has_the_fewest() -> None:
     async def work() -> None:
-        shared, order = Turns(4, alone), []
+        shared, order = FairTurns(4, alone), []
 
         async def ask(tenant: str) -> None:
             await shared.take(tenant)
@@ -82,7 +82,7 @@ def test_the_next_turn_goes_to_who_has_the_fewest() -> None:
 
 def test_who_goes_away_while_waiting_takes_no_turn_along() -> None:
     async def work() -> None:
-        shared = Turns(3, alone)
+        shared = FairTurns(3, alone)
         await shared.take("a")
         gone = asyncio.create_task(shared.take("a"))
         await soon()
@@ -98,7 +98,7 @@ def test_who_goes_away_while_waiting_takes_no_turn_along() -> None:
 
 def test_a_turn_that_comes_as_its_waiter_goes_is_given_on() -> None:
     async def work() -> None:
-        shared = Turns(3, alone)
+        shared = FairTurns(3, alone)
         await shared.take("a")
         gone = asyncio.create_task(shared.take("a"))
         await soon()
@@ -114,7 +114,7 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_share, "WAIT_SECONDS", 0.01)
 
     async def work() -> None:
-        shared = Turns(1, alone)
+        shared = FairTurns(1, alone)
         await shared.take("a")
         with pytest.raises(Later):
             await shared.take("a")

@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
+from core.browsing.listing import MemoryFilter
 from core.bulk import jobs
 from core.errors import Conflict, NotFound
 from core.memory.changes import Pin
-from core.memory.listing import MemoryFilter
 from core.settings.limits import LimitReached
 from core.storage.db import Database
 from core.tenancy import tenants

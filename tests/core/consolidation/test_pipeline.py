@@ -15,10 +15,10 @@ from core.consolidation.echo import Served
 from core.consolidation.judge import OpinionKind, Pair
 from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
-from core.extraction.requests import PendingRequests
 from core.inference.embedders import HashEmbedder
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner
+from core.remembering.requests import PendingRequests
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic, Trust
 from core.undo import undo

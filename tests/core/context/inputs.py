@@ -19,7 +19,7 @@ from core.plans.tracker import SessionPlan
 from core.plans.tree import PlanStep
 from core.search.candidates import Hit
 from core.search.ordering import RankedHit
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.summaries.key_messages import KeyMessage
 from core.summaries.rolling import Summary
 from core.types import Category, Message, Trust

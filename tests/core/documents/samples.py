@@ -15,7 +15,7 @@ from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
 from core.search import query
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.storage.db import Database
 from tests.core.erasing import rows
 from tests.questions import question as a_question

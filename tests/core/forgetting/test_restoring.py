@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.dispatches import control as dispatch_control
+from core.dispatches.control import SignedRemark
 from core.errors import Conflict, NotFound
-from core.events import dispatch_control
-from core.events.dispatch_control import SignedRemark
 from core.events.publishing import Author
 from core.forgetting import restoring
 from core.forgetting.undo_window import Forgetting
@@ -21,8 +21,8 @@ from core.types import Json
 from tests.core.erasing import holding, rows, told, user_erased
 from tests.core.undo_windows import allow_undo, open_ones
 from tests.samples import TENANT, accept_all, ended, said
-from tests.works import Works
-from workers.dispatch import ledger, sweep
+from tests.works import Works, run_one
+from workers.dispatch import sweep
 from workers.dispatch.policy import policy_of
 
 AUTHOR = Author("key:test")
@@ -70,7 +70,7 @@ def carry_out(app: Database, works: Works) -> None:
     (waiting,) = rows(app, "SELECT id FROM dispatches WHERE status = 'held' AND hold = 'approval'")
     with app.tenant(TENANT) as tx:
         dispatch_control.decide(tx, waiting.id, "approved", SignedRemark(AUTHOR), four_eyes=False)
-    ledger.run(works.ledger, TENANT, waiting.id)
+    run_one(works.ledger, TENANT, waiting.id)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from core.inference.local_models.catalog import ENGLISH
 from core.memory import writer
 from core.memory.changes import Add
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage import vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import EmbeddingModel

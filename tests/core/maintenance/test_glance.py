@@ -10,14 +10,14 @@ from unittest import mock
 import pytest
 from sqlalchemy import text
 
+from core.browsing import listing
+from core.browsing.listing import MemoryFilter
 from core.config import Settings
-from core.events import dispatch_queries
-from core.events.dispatch_queries import DispatchFilter
+from core.dispatches import queries as dispatch_queries
+from core.dispatches.queries import DispatchFilter
 from core.maintenance import glance
 from core.maintenance.glance import Count, Glance
 from core.maintenance.heartbeat import Heartbeat
-from core.memory import listing
-from core.memory.listing import MemoryFilter
 from core.storage.db import Database
 from core.types import Json, Trust
 from rules.registry import store

@@ -27,7 +27,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_process_says_since_when_it_works_and_in_which_version(app: Database, queue: Database) -> None:
-    def found() -> dict[str, heartbeat.Beat]:
+    def found() -> dict[str, heartbeat.ProcessHealth]:
         with app.tenant(TENANT) as tx:
             return {one.name: one for one in health.processes(tx)}
 
@@ -43,7 +43,7 @@ def test_a_process_says_since_when_it_works_and_in_which_version(app: Database, 
     assert (found()["api"].alive, found()["router"].alive, found()["router"].since) == (True, False, None)
 
 
-def workers(app: Database) -> list[heartbeat.Beat]:
+def workers(app: Database) -> list[heartbeat.ProcessHealth]:
     with app.tenant(TENANT) as tx:
         return health.workers(tx)
 
@@ -93,6 +93,6 @@ def test_what_the_clock_counted_is_kept(app: Database, queue: Database) -> None:
         assert heartbeat.gauges(tx) == {"events": 3}
 
 
-def beats(app: Database) -> list[heartbeat.Beat]:
+def beats(app: Database) -> list[heartbeat.ProcessHealth]:
     with app.tenant(TENANT) as tx:
         return list(heartbeat.beats(tx))

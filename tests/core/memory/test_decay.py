@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.extraction.feedback import WEAKENED
 from core.memory import decay
 from core.memory.decay import FORMULAS, HALF_LIFE_DAYS, Facts
+from core.remembering.feedback import WEAKENED
 from core.types import Category
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from core.memory import nearest_vectors, neighbours, writer
 from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage.db import Database, Tx, stream_chunks
 from tests.databases import analyzed
 from tests.factories import ADA, EMBEDDER, PERSON, a_memory, carry_out

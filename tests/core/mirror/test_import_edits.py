@@ -3,7 +3,7 @@ from __future__ import annotations
 from core.memory import memories
 from core.mirror import import_edits
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from tests.factories import EMBEDDER, a_memory, memory_row
 from tests.samples import TENANT
 from tests.workers.mirrors import CAT, LISBON, UMBRELLA, Desk, level, line_of, without

@@ -13,7 +13,7 @@ from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
 from core.search import query
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.core.changing import an_add

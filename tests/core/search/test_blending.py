@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from core.memory.as_of import Moment
 from core.memory.changes import Add
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from core.types import Category

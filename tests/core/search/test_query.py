@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from core.inference.embedders import HashEmbedder, Symmetric
 from core.memory import writer
 from core.memory.changes import Owner
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage.db import Database
-from core.types import Category, Kind, Topic
+from core.types import Category
 from tests.core.memory.writing import an_add
 from tests.core.search.searching import EMBEDDER, contents, remember, search
 from tests.factories import a_candidate
@@ -57,20 +56,6 @@ def statements_of(app: Database, **asked: Any) -> list[str]:
     search(app, "tea", **asked)
     hooks.remove(app.engine, "before_cursor_execute", note)
     return sent
-
-
-def test_a_message_is_found_by_its_words_before_anything_was_indexed(app: Database) -> None:
-    accept(app, said("I moved to Lisbon in May."), said("The weather is fine."), said("Let us eat."))
-    assert contents(search(app, "Lisbon"))[0] == "I moved to Lisbon in May."
-
-
-def test_it_is_found_as_well_once_it_is_indexed_and_only_once(app: Database, works: Works) -> None:
-    accept(app, said("I moved to Lisbon in May."), said("The weather is fine."), said("Let us eat."))
-    works.settle(flush=False)
-    accept(app, said("Lisbon has hills."))
-    found = contents(search(app, "Lisbon"))
-    assert set(found[:2]) == {"I moved to Lisbon in May.", "Lisbon has hills."}
-    assert len(found) == len(set(found)) == 4
 
 
 def test_a_message_is_found_by_its_vector_once_it_has_one(app: Database, works: Works) -> None:
@@ -142,88 +127,10 @@ def test_a_group_finds_what_all_of_it_said(app: Database, works: Works) -> None:
     assert set(contents(search(app, "party", None, group_id="friends"))) == expected
 
 
-def test_filters_on_memories_let_through_what_fits(app: Database) -> None:
-    accept(app, said("x", message_id="m1", id="e1"))
-    remember(app, "Ada likes tea.", category=Category.PREFERENCE, topic=Topic.HABIT, importance=0.9, tags=("drink",))
-    remember(app, "Ada went to Rome.", kind=Kind.EPISODIC, importance=0.2, tags=("trip", "italy"))
-    only = {"include": frozenset({"memories"})}
-    assert len(search(app, "Ada", **only)) == 2
-    assert contents(search(app, "Ada", categories=["preference"], **only)) == ["Ada likes tea."]
-    assert contents(search(app, "Ada", kinds=["episodic"], **only)) == ["Ada went to Rome."]
-    assert contents(search(app, "Ada", topics=["habit", "finance"], **only)) == ["Ada likes tea."]
-    assert contents(search(app, "Ada", tags=["italy", "france"], **only)) == ["Ada went to Rome."]
-    assert contents(search(app, "Ada", min_importance=0.5, **only)) == ["Ada likes tea."]
-    assert contents(search(app, "Ada", session_id="s1", **only)) != []
-    assert search(app, "Ada", session_id="s2", **only) == []
-
-
-def test_a_span_of_time_lets_through_what_happened_in_it(app: Database, works: Works) -> None:
-    accept(app, said("tea in May", time="2026-05-01T00:00:00Z"), said("tea in June", time="2026-06-01T00:00:00Z"))
-    for _ in range(2):
-        june = {"since": datetime(2026, 5, 15, tzinfo=UTC)}
-        assert contents(search(app, "tea", **june)) == ["tea in June"]
-        assert contents(search(app, "tea", until=datetime(2026, 5, 15, tzinfo=UTC))) == ["tea in May"]
-        works.settle(flush=False)
-
-
-def test_a_session_lets_through_its_own_messages(app: Database, works: Works) -> None:
-    accept(app, said("tea one"), said("tea two", session="s2"))
-    assert contents(search(app, "tea", session_id="s2")) == ["tea two"]
-    works.settle(flush=False)
-    assert contents(search(app, "tea", session_id="s2")) == ["tea two"]
-
-
-def test_what_is_asked_for_is_what_comes(app: Database) -> None:
-    accept(app, said("Ada likes tea.", message_id="m1", id="e1"))
-    remember(app, "Ada likes tea.")
-    kinds = {
-        name: {f.ranked.hit.type for f in search(app, "tea", include=frozenset({name}))}
-        for name in ("memories", "messages")
-    }
-    assert kinds == {"memories": {"memory"}, "messages": {"message"}}
-    assert search(app, "tea", include=frozenset()) == []
-
-
 def test_a_limit_is_kept_and_the_total_says_how_many_there_were(app: Database) -> None:
     accept_all(app, [said(f"tea number {n}") for n in range(30)])
     answer = query.search(app, TENANT, Question("tea", "ada", limit=7), EMBEDDER)
     assert (len(answer.results), answer.total) == (7, 30)
-
-
-def test_a_least_similarity_leaves_out_what_is_below_or_has_no_vector(app: Database, works: Works) -> None:
-    accept(app, said("A ship sails."), said("Bread is baked."))
-    works.settle(flush=False)
-    accept(app, said("Another ship sails too."))
-    assert contents(search(app, "ship sails", min_similarity=0.5)) == ["A ship sails."]
-
-
-def test_superseded_rejected_and_expired_memories_are_not_found(app: Database) -> None:
-    accept(app, said("x", message_id="m1", id="e1"))
-    adds = [remember(app, f"Ada likes tea {n}.") for n in ("one", "two", "three", "four")]
-    spoil = ["status = 'superseded'", "trust = 'rejected'", "expires_at = now() - interval '1 s'"]
-    with app.tenant(TENANT) as tx:
-        for add, change in zip(adds, spoil, strict=False):
-            tx.execute(text(f"UPDATE memories SET {change} WHERE id = :id"), {"id": add.id})
-    assert contents(search(app, "tea", include=frozenset({"memories"}))) == ["Ada likes tea four."]
-
-
-def test_the_current_value_comes_before_a_message_of_which_another_fact_stays(app: Database, works: Works) -> None:
-    early = "I live in Lisbon and I am allergic to peanuts."
-    accept(app, said(early), ended())
-    works.settle()
-    accept(app, said("I moved to Porto.", session="s2", time="2026-11-25T12:00:00+00:00"), ended("s2"))
-    works.settle()
-    results = contents(search(app, "Where do I live?"))
-    assert [one for one in results if "Lisbon" in one] == [early]
-    assert results.index("ada moved to Porto.") < results.index(early)
-
-
-def test_a_memory_comes_with_what_it_rests_on(app: Database) -> None:
-    accept(app, said("I like tea.", message_id="m1", id="e1"))
-    add = remember(app, "Ada likes tea.")
-    found = {f.ranked.hit.type: f for f in search(app, "tea")}
-    assert found["memory"].sources == list(add.candidate.evidence)
-    assert [(s.message_id, s.quote) for s in found["message"].sources] == [("m1", "I like tea.")]
 
 
 def test_a_question_without_words_is_answered_with_what_there_is(app: Database, works: Works) -> None:
@@ -238,39 +145,6 @@ def test_words_that_try_to_be_sql_or_vectors_are_words(app: Database) -> None:
     accept(app, said("tea"))
     for words in ("'); DROP TABLE messages; --", "[1,2,3]", "{1:1}/5", "%s %(x)s :user", "\\"):
         assert contents(search(app, words)) == ["tea"]
-
-
-def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(app: Database, works: Works) -> None:
-    accept(app, said("I moved to Lisbon in May."))
-    statements = 0
-
-    def index_meanwhile(*_: object) -> None:
-        nonlocal statements
-        statements += 1
-        if statements == 1:
-            works.settle(flush=False)
-
-    for place in range(1, 6):
-        accept(app, said(f"Lisbon again {place}"))
-        statements = 1 - place
-        hooks.listen(app.engine, "after_cursor_execute", index_meanwhile)
-        found = contents(search(app, "Lisbon"))
-        hooks.remove(app.engine, "after_cursor_execute", index_meanwhile)
-        assert len(found) == place + 1
-        assert len(set(found)) == len(found)
-
-
-def test_what_is_erased_while_it_is_ranked_is_not_found(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone, stays = remember(app, "Ada lives in Lisbon."), remember(app, "Ada left Lisbon once.")
-    ordered = query.ordering.cut_page
-
-    def erased_meanwhile(*asked: Any, **how: Any) -> Any:
-        with app.tenant(TENANT) as tx:
-            tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": gone.id})
-        return ordered(*asked, **how)
-
-    monkeypatch.setattr(query.ordering, "cut_page", erased_meanwhile)
-    assert [one.memory.id for one in search(app, "Lisbon")] == [stays.id]
 
 
 def test_an_episode_is_found_where_it_is_asked_for_and_stands_in_nobodys_way(app: Database) -> None:
@@ -346,13 +220,6 @@ def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Sett
         rows = search_index.rows_to_embed(tx, [name], "salt")
         search_index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
     assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]
-
-
-def test_rows_at_hand_with_vectors_of_another_length_are_read_anew(app: Database) -> None:
-    remember(app, "Ada drinks tea.")
-    for dimension in (384, 64, 384):
-        answer = query.search(app, TENANT, Question("tea", "ada"), HashEmbedder(dimension))
-        assert contents(answer.results) == ["Ada drinks tea."]
 
 
 def test_of_a_long_query_the_beginning_is_embedded(app: Database) -> None:

@@ -27,7 +27,7 @@ from core.inference.embedders import Symmetric
 from core.language.terms import term_id
 from core.memory import nearest_vectors
 from core.memory.as_of import Moment
-from core.search import query, uncached
+from core.search import opening, query, uncached
 from core.storage import db, kept_plans, schema
 from core.storage.db import Database
 from core.storage.kept_plans import Batch, KeptPlans
@@ -205,7 +205,7 @@ def test_no_statement_of_a_search_walks_through_what_belongs_to_others(crowd: Cr
 def test_no_statement_of_an_answer_from_the_database_does_either(
     crowd: Crowd, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], most: int
 ) -> None:
-    monkeypatch.setattr(query, "READ_ALL", 0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
     monkeypatch.setattr(uncached, "READ_ALL", most)
     sent: Sent = []
     with connected(crowd.settings, sent) as database:

@@ -5,15 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pytest
 
 from core.search import succession
-from core.search.query import Question, search
-from core.storage.db import Database
 from core.types import Message
-from tests.core.search.searching import EMBEDDER
-from tests.samples import TENANT, accept_all, said
-from tests.works import Works
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DELHI, AGRA = "The capital of Ruritania is Strelsau.", "The capital of Ruritania is Zenda."
@@ -50,29 +44,3 @@ def test_of_three_the_newest_is_raised_most() -> None:
     raised = succession.raise_later(scores, [(0, 1), (0, 2), (1, 2)])
     assert list(np.argsort(-raised.total)) == [2, 1, 0]
     assert raised.total[0] == 3.0
-
-
-@pytest.mark.parametrize("order", [(DELHI, AGRA), (AGRA, DELHI)])
-def test_the_newest_comes_first_and_the_other_stays(app: Database, works: Works, order: tuple[str, str]) -> None:
-    accept_all(app, [said(one, time=(NOON + timedelta(minutes=n)).isoformat()) for n, one in enumerate(order)])
-    works.settle()
-    found = search(app, TENANT, Question(ASKED, "ada"), EMBEDDER).results
-    contents = [one.message.content for one in found if one.message]
-    assert contents[:2] == [order[1], order[0]]
-
-
-def test_a_question_about_the_earlier_value_finds_it_first(app: Database, works: Works) -> None:
-    accept_all(app, [said(one, time=(NOON + timedelta(minutes=n)).isoformat()) for n, one in enumerate((DELHI, AGRA))])
-    works.settle()
-    found = search(app, TENANT, Question("Is Strelsau the capital of Ruritania?", "ada"), EMBEDDER).results
-    assert next(one.message.content for one in found if one.message) == DELHI
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_a_message_that_is_raised_onto_the_page_is_shown_whole(app: Database, works: Works, limit: int) -> None:
-    order = (DELHI, AGRA, "The weather of Ruritania is mild.")
-    accept_all(app, [said(one, time=(NOON + timedelta(minutes=n)).isoformat()) for n, one in enumerate(order)])
-    works.settle()
-    found = search(app, TENANT, Question(ASKED, "ada", limit=limit), EMBEDDER).results
-    assert [one.message.content for one in found if one.message][:limit] == [AGRA, DELHI][:limit]
-    assert all(one.sources for one in found)

@@ -15,8 +15,8 @@ from core.index.resident.filling import Filler
 from core.memory import writer
 from core.memory.as_of import Moment
 from core.memory.changes import Archive, Owner
-from core.search import query, uncached
-from core.search.query import SearchAnswer
+from core.search import opening, query, uncached
+from core.search.question import SearchAnswer
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from tests.core.index.resident.answers import FILTERS, everything, lived
@@ -52,7 +52,7 @@ class Held(Filler):
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Every owner is large, and nothing is cached behind the questions."""
     filler = Held()
-    monkeypatch.setattr(query, "READ_ALL", 0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
     monkeypatch.setattr(filling, "FILLER", filler)
     yield filler
     filler.stop()
@@ -69,7 +69,7 @@ def test_the_database_answers_as_the_cache_where_few_rows_pass(
     blends = RECIPES[recipe].formula is not None
     wanted = [one for one in FILTERS if not blends or ("include" not in one and one.get("method") != "keyword")]
     warm = [everything(ada, recipe, asked) for asked in wanted]
-    monkeypatch.setattr(query, "READ_ALL", 0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
     monkeypatch.setattr(filling, "FILLER", Held())
     before = reads()
     for asked, (results, considered) in zip(wanted, warm, strict=True):
@@ -212,7 +212,7 @@ def test_rows_of_a_message_that_is_gone_leave_the_process_with_the_next_question
 
 
 def test_the_cache_is_filled_behind_the_first_question(ada: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query, "READ_ALL", 0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
     monkeypatch.setattr(filling, "FILLER", Filler())
     cold(ada)
     before = reads()

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.events.publishing import Author
 from core.memory.as_of import Moment
 from core.search.filters import EVERYWHERE
-from core.search.query import SearchResult
+from core.search.question import SearchResult
 from core.sessions import hidden_messages
 from core.storage.db import Database
 from core.summaries import units

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.erasure import user
 from core.sessions import known_owners
-from core.sessions.known_owners import Count, KnownOwner, Order, OwnerFilter, Seen
+from core.sessions.known_owners import KnownOwner, Order, OwnerFilter, RowCount, Seen
 from core.storage.db import Database
 from tests.databases import analyzed, carried_out
 from tests.factories import PERSON, a_memory, carry_out
@@ -35,8 +35,8 @@ def test_whoever_speaks_is_known_and_counted(app: Database) -> None:
     accept(app, said("I live in Turin.", session="s1"), said("I live in Rome.", session="s2", user="bob"))
     carry_out(app, a_memory("Ada lives in Turin."))
     assert set(listed(app, OwnerFilter("user"))) == {"ada", "bob"}
-    assert (one(app, "ada").sessions, one(app, "ada").memories) == (Count(1, more=False), Count(1, more=False))
-    assert one(app, "bob").memories == Count(0, more=False)
+    assert (one(app, "ada").sessions, one(app, "ada").memories) == (RowCount(1, more=False), RowCount(1, more=False))
+    assert one(app, "bob").memories == RowCount(0, more=False)
 
 
 def test_a_repeat_beside_what_is_new_makes_nobody_known_again(app: Database) -> None:

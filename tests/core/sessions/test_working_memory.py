@@ -19,7 +19,7 @@ from tests.samples import TENANT, accept, ended, event, said
 
 def put(
     app: Database, key: str, value: object, ttl: float | None = None, session: str = "s1"
-) -> working_memory.StoredValue:
+) -> working_memory.WorkingValue:
     with app.tenant(TENANT) as tx:
         return working_memory.put(tx, TENANT, session, key, value, ttl)
 

@@ -10,7 +10,7 @@ from sqlalchemy import TextClause
 from core.config import Settings
 from core.index import search_index
 from core.language.terms import TERM_IDS
-from core.search import query
+from core.search import texts
 from core.storage.db import Database
 from core.types import Json
 from tests.databases import carried_out, filled, looked_at
@@ -30,7 +30,7 @@ def young(upgraded: Settings) -> Iterator[Database]:
 @pytest.mark.parametrize(
     ("statement", "values", "found"),
     [
-        (query._MESSAGES, {"sessions": ["s1", "s2"], "ids": ["m1", "m2"]}, 2),
+        (texts._MESSAGES, {"sessions": ["s1", "s2"], "ids": ["m1", "m2"]}, 2),
         (search_index._UNEMBEDDED, {"sessions": ["s7"], "limit": 64, "salt": "x"}, 30),
     ],
     ids=["texts of results", "messages without a vector"],

@@ -14,7 +14,7 @@ from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add
 from core.search import query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage import db, schema, vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import EmbeddingModel

@@ -13,7 +13,7 @@ from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import activity, store
-from rules.registry.activity import RuleActivity, Steps
+from rules.registry.activity import RuleLane, Steps
 from tests import databases
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event
@@ -41,7 +41,7 @@ def decided(app: Database, rule: str, verdict: str, *minutes: float, first: int 
         tx.execute(text(insert), {"tenant": TENANT, "rule": rule, "verdict": verdict, "rows": json.dumps(rows)})
 
 
-def lanes(app: Database, steps: Steps = HOUR, limit: int = 100) -> tuple[dict[str, RuleActivity], int]:
+def lanes(app: Database, steps: Steps = HOUR, limit: int = 100) -> tuple[dict[str, RuleLane], int]:
     with app.tenant(TENANT) as tx:
         found, left_out = activity.of(tx, steps, limit)
     return {one.rule: one for one in found}, left_out

@@ -8,11 +8,11 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extraction import requests
 from core.inference import own_prompts
 from core.inference.openai_client import OpenAIClient
 from core.inference.own_prompts import PromptDraft
 from core.memory import tombstones
+from core.remembering import requests
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from rules.registry import store
@@ -20,9 +20,8 @@ from tests.faults.model import Model, serving, statement, umbrellas
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.workers.learners import job, published, tools_of
-from tests.works import Works, at_work
+from tests.works import Works, at_work, run_one
 from workers.agents import extraction
-from workers.dispatch import ledger
 
 
 def asked(content: str, **fields: Any) -> Json:
@@ -56,7 +55,7 @@ def test_a_request_that_comes_twice_is_carried_out_once(app: Database, works: Wo
     accept(app, asked("I live in Lisbon.", id="r1"), asked("I live in Lisbon.", id="r1"))
     works.settle()
     (done,) = rows(app, "SELECT id FROM dispatches WHERE rule = 'remember_on_request'")
-    ledger.run(works.ledger, TENANT, done.id)
+    run_one(works.ledger, TENANT, done.id)
     assert [m.version for m in memories(app)] == [1]
     accept(app, asked("I live in Lisbon.", id="r2"))
     works.settle()
@@ -226,7 +225,7 @@ def tried_again(app: Database, works: Works, dead: Any) -> None:
     again = text("UPDATE dispatches SET status = 'pending', attempt = 0, sends = 0, ended_at = NULL WHERE id = :id")
     with app.tenant(TENANT) as tx:
         tx.execute(again, {"id": dead.id})
-    ledger.run(works.ledger, TENANT, dead.id)
+    run_one(works.ledger, TENANT, dead.id)
 
 
 @pytest.mark.usefixtures("only_at_the_end")
@@ -241,7 +240,7 @@ def test_a_model_that_refuses_for_now_leaves_all_of_it_to_be_read_again(settings
         assert waiting.attempt == 1
         with app.tenant(TENANT) as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": waiting.id})
-        ledger.run(works.ledger, TENANT, waiting.id)
+        run_one(works.ledger, TENANT, waiting.id)
         works.settle()
     assert len(memories(app)) == 12
     assert [m.version for m in memories(app)] == [1] * 12
@@ -320,7 +319,7 @@ def make_due(app: Database, works: Works) -> None:
     with app.tenant(TENANT) as tx:
         tx.execute(text(due))
     for one in extractions(app, "retrying") + extractions(app, "pending"):
-        ledger.run(works.ledger, TENANT, one.id)
+        run_one(works.ledger, TENANT, one.id)
     works.settle()
 
 

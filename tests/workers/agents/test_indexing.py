@@ -21,7 +21,7 @@ from core.index import reembedding, search_index
 from core.inference.embedders import BrokenVectors, HashEmbedder
 from core.search import query
 from core.search.filters import Filters
-from core.search.query import Question
+from core.search.question import Question
 from core.sessions import sessions
 from core.storage.db import Database
 from core.types import Json

@@ -18,9 +18,9 @@ from tests.factories import a_job, tools
 from tests.outlets import allowed, open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.receiver import Other
-from tests.works import Works, at_work
+from tests.works import Works, at_work, run_one
 from workers.agents import notify, outbound
-from workers.dispatch import ledger, model, sweep
+from workers.dispatch import model, sweep
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NIGHT = {"from": "22:00", "to": "07:00", "timezone": "Europe/Lisbon"}
@@ -111,7 +111,7 @@ def test_what_several_workers_find_due_is_sent_once_and_by_one_id_at_each_attemp
             with queue.queue() as tx:
                 tx.execute(text("UPDATE dispatches SET expires_at = clock_timestamp() WHERE hold = 'time'"))
                 sweep.release(tx, works.ledger.policy)
-            ledger.run(works.ledger, TENANT, dispatch_id)
+            run_one(works.ledger, TENANT, dispatch_id)
         with queue.queue() as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE status = 'retrying'"))
             owed = sweep.due(tx, works.ledger.policy)

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core.dispatches import replays
+from core.dispatches.replays import NewReplay
 from core.errors import Conflict, Never
-from core.events import replays
 from core.events.publishing import Author
-from core.events.replays import NewReplay
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import selection
@@ -20,9 +20,8 @@ from rules.backtest.selection import EventFilter
 from rules.registry import store
 from tests.factories import a_job
 from tests.samples import TENANT, accept, event
-from tests.works import Works
+from tests.works import Works, run_one
 from workers.agents import replay
-from workers.dispatch import ledger
 
 EMIT = {"action_type": "emit", "event_type": "order.seen", "payload": {"n": "{{payload.n}}"}}
 WAITS: Json = {
@@ -152,8 +151,8 @@ def test_it_waits_while_much_of_it_is_to_be_carried_out(
     assert (waiting.status, waiting.attempt) == ("pending", 0)
     assert "still to be carried out" in waiting.error
     monkeypatch.setattr(replay, "MOST_OPEN", 400)
-    for owed in ledger.run(works.ledger, TENANT, waiting.id):
-        ledger.run(works.ledger, TENANT, owed.id)
+    for owed in run_one(works.ledger, TENANT, waiting.id):
+        run_one(works.ledger, TENANT, owed.id)
     assert standing(app, replay_id).row.status == "done"
 
 

@@ -28,9 +28,10 @@ from core.tenancy import tenants
 from tests.core.inference.endpoint import GOOD, Facts, endpoint, refusal, reply
 from tests.samples import TENANT, accept, event, said
 from tests.workers.dispatch.owing import POLICY, owe, row_of, swept
+from tests.works import run_one
 from workers import wiring
 from workers.agents import table
-from workers.dispatch import admission, insertion, ledger, sweep
+from workers.dispatch import admission, insertion, sweep
 from workers.dispatch.admission import RESERVE, AdmissionControl, Wait
 from workers.dispatch.model import BoundAgent, Job, Ledger, NewDispatch, Outcome, PostponedPart
 from workers.tools import Tools, note_call
@@ -88,7 +89,7 @@ def stand_still(app: Database) -> None:
 
 def run_all(works: Ledger, ids: Sequence[UUID], tenant: str = TENANT) -> None:
     for one in ids:
-        ledger.run(works, tenant, one)
+        run_one(works, tenant, one)
 
 
 def hasten(app: Database, tenant: str = TENANT) -> None:
@@ -199,7 +200,7 @@ def test_of_many_who_claim_one_dispatch_one_is_granted_something(app: Database, 
 
     def claim(_: int) -> None:
         together.wait()
-        ledger.run(works, TENANT, one)
+        run_one(works, TENANT, one)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(claim, range(8)))
@@ -208,14 +209,14 @@ def test_of_many_who_claim_one_dispatch_one_is_granted_something(app: Database, 
 
 def test_who_finds_its_lane_full_has_taken_nothing_out(app: Database) -> None:
     def at_work(_job: Job) -> None:
-        ledger.run(works, TENANT, second)
+        run_one(works, TENANT, second)
 
     first, second = (owe(app, lane="l", lane_limit=1) for _ in range(2))
     ran = Ran(at_work)
     works = guarded(app, ran, a_admission_control(requests=60))
     put_empty(app, works)
     put(app, "requests = 60")
-    ledger.run(works, TENANT, first)
+    run_one(works, TENANT, first)
     assert (len(ran.jobs), row_of(app, second).status, provider_row(app).requests) == (1, "pending", 60)
 
 
@@ -365,7 +366,7 @@ def test_of_many_workers_exactly_one_tries_and_the_others_wait(app: Database, ma
 
     def work(number: int) -> None:
         together.wait()
-        ledger.run(works, TENANT, ids[number])
+        run_one(works, TENANT, ids[number])
         turned_away.append(number)
         if len(turned_away) == 19:
             all_others.set()
@@ -527,7 +528,7 @@ def test_parts_wait_as_they_would_have_if_they_had_been_dispatches_of_their_own(
     works = Ledger(app, {"agent": lambda _: Outcome(postponed=parts)}, {"agent": "io"}, PATIENT)
     one = owe(app)
     began = datetime.now(UTC)
-    ledger.run(works, TENANT, one)
+    run_one(works, TENANT, one)
     with app.tenant(TENANT) as tx:
         written = tx.execute(text("SELECT * FROM dispatches WHERE id <> :one ORDER BY id"), {"one": one}).all()
     assert [(row.params["from"], row.status, row.hold, row.attempt, row.error) for row in written] == [

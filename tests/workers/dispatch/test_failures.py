@@ -14,6 +14,7 @@ from core.types import Json
 from tests.outcomes import Writing
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import POLICY, a_ledger, owe, row_of, rush, swept, works
+from tests.works import run_one
 from workers.dispatch import failures, ledger
 from workers.dispatch.model import BoundAgent, Job, Outcome
 
@@ -27,7 +28,7 @@ def attempts(app: Database, dispatch_id: UUID) -> list[Json]:
 def run(app: Database, dispatch_id: UUID, agent: BoundAgent, times: int = 1, policy: Any = MANY) -> list[Json]:
     for _ in range(times):
         rush(app, dispatch_id)
-        ledger.run(a_ledger(app, {"agent": agent}, policy), TENANT, dispatch_id)
+        run_one(a_ledger(app, {"agent": agent}, policy), TENANT, dispatch_id)
     return attempts(app, dispatch_id)
 
 

@@ -21,6 +21,7 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
+from tests.works import run_one
 from workers.dispatch import insertion, ledger, sweep
 from workers.dispatch.model import NewDispatch
 
@@ -50,7 +51,7 @@ def test_what_has_begun_is_not_replaced_and_what_is_goes_with_all_that_was_to_fo
     app: Database, queue: Database
 ) -> None:
     (begun,) = in_lane(app, 1)
-    ledger.run(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, begun)
+    run_one(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, begun)
     rush(app, begun)
     swept(queue)
     waiting, second, third = chain(app, "agent", "agent", "agent", lane="r:ada", lane_limit=1)
@@ -71,7 +72,7 @@ def test_what_has_begun_is_not_replaced_and_what_is_goes_with_all_that_was_to_fo
 def test_what_is_held_for_approval_waits_and_notes_since_when(app: Database, queue: Database) -> None:
     (one,) = held(app, 60, "agent")
     assert swept(queue) == []
-    assert ledger.run(a_ledger(app, {"agent": works}), TENANT, one) == []
+    assert run_one(a_ledger(app, {"agent": works}), TENANT, one) == []
     assert expired(queue) == 0
     row = row_of(app, one)
     assert (row.status, list(row.approval), marks(app)) == ("held", ["requested_at"], 0)

@@ -24,7 +24,8 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
-from workers.dispatch import lease, ledger
+from tests.works import run_one
+from workers.dispatch import lease
 from workers.dispatch.model import Job, Outcome
 
 
@@ -34,10 +35,10 @@ def test_who_lost_the_lease_leaves_no_effect(app: Database, queue: Database) -> 
     def overtaken(_job: Job) -> Outcome:
         rush(app, one)
         assert swept(queue) == [one]
-        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        run_one(a_ledger(app, {"agent": works}), TENANT, one)
         return Outcome(Writing(mark))
 
-    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    run_one(a_ledger(app, {"agent": overtaken}), TENANT, one)
     row = row_of(app, one)
     assert (row.status, row.attempt) == ("done", 2)
     assert marks(app) == 1
@@ -57,11 +58,11 @@ def test_who_lost_the_lease_cannot_end_it_while_another_holds_it(app: Database, 
         def first(_job: Job) -> Outcome:
             rush(app, one)
             assert swept(queue) == [one]
-            pool.submit(ledger.run, a_ledger(app, {"agent": second}), TENANT, one)
+            pool.submit(run_one, a_ledger(app, {"agent": second}), TENANT, one)
             assert second_begun.wait(20)
             return Outcome(Writing(mark))
 
-        ledger.run(a_ledger(app, {"agent": first}), TENANT, one)
+        run_one(a_ledger(app, {"agent": first}), TENANT, one)
         held = (row_of(app, one).status, marks(app))
         first_over.set()
     assert held == ("running", 0), "the late one neither ended it nor left an effect"
@@ -75,10 +76,10 @@ def test_a_failure_of_one_who_lost_the_lease_changes_nothing(app: Database, queu
     def overtaken(_job: Job) -> Outcome:
         rush(app, one)
         swept(queue)
-        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        run_one(a_ledger(app, {"agent": works}), TENANT, one)
         raise Never("too late to say so")
 
-    ledger.run(a_ledger(app, {"agent": overtaken}), TENANT, one)
+    run_one(a_ledger(app, {"agent": overtaken}), TENANT, one)
     assert row_of(app, one).status == "done"
     assert deaths(app) == []
 
@@ -95,7 +96,7 @@ def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Databas
         assert swept(queue, short) == []
         return Outcome(Writing(mark))
 
-    ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
+    run_one(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
     assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)
 
 
@@ -118,7 +119,7 @@ def test_one_thread_looks_after_all_attempts_and_ends_when_there_are_none(
 
     book = a_ledger(app, {"agent": meets_others})
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda one: ledger.run(book, TENANT, one), [owe(app) for _ in range(3)]))
+        list(pool.map(lambda one: run_one(book, TENANT, one), [owe(app) for _ in range(3)]))
     assert [len(threads) for threads in seen] == [1, 1, 1]
     for thread in seen[0]:
         thread.join(20)

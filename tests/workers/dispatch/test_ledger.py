@@ -36,13 +36,14 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
+from tests.works import run_one
 from workers.dispatch import fair_share, insertion, ledger
 from workers.dispatch.model import Job, Ledger, NewDispatch, Outcome
 
 
 def test_the_effect_and_the_end_are_one(app: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     row = row_of(app, one)
     assert (row.status, row.result, row.attempt, row.lease, row.wake_at) == ("done", {"marked": 1}, 1, None, None)
     assert marks(app) == 1
@@ -53,7 +54,7 @@ def test_a_dispatch_with_nothing_to_write_takes_five_round_trips(
 ) -> None:
     book = a_ledger(app, {"agent": lambda _job: Outcome()})
     for _ in range(3):  # Statements are prepared in round trips of their own.
-        ledger.run(book, TENANT, chain(app, "agent", "agent")[0])
+        run_one(book, TENANT, chain(app, "agent", "agent")[0])
     first, second = chain(app, "agent", "agent")
     trips, wait = [0], psycopg.Connection.wait
 
@@ -62,7 +63,7 @@ def test_a_dispatch_with_nothing_to_write_takes_five_round_trips(
         return wait(connection, *given, **named)
 
     monkeypatch.setattr(psycopg.Connection, "wait", counted)
-    assert [owed.id for owed in ledger.run(book, TENANT, first)] == [second]
+    assert [owed.id for owed in run_one(book, TENANT, first)] == [second]
     assert trips == [5]
     assert statuses(app, [first, second]) == ["done", "pending"]
 
@@ -70,7 +71,7 @@ def test_a_dispatch_with_nothing_to_write_takes_five_round_trips(
 def test_what_is_done_is_not_done_again(app: Database) -> None:
     one = owe(app)
     for _ in range(3):
-        ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+        run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert marks(app) == 1
 
 
@@ -85,7 +86,7 @@ def test_of_many_claimants_one_works(app: Database) -> None:
 
     def claim(_: int) -> None:
         together.wait()
-        ledger.run(a_ledger(app, {"agent": slow}), TENANT, one)
+        run_one(a_ledger(app, {"agent": slow}), TENANT, one)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(claim, range(4)))
@@ -94,27 +95,27 @@ def test_of_many_claimants_one_works(app: Database) -> None:
 
 def test_another_tenant_cannot_run_it(app: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": works}), "globex", one)
+    run_one(a_ledger(app, {"agent": works}), "globex", one)
     assert row_of(app, one).status == "pending"
 
 
 def test_a_failure_is_tried_again_when_due_and_not_before(app: Database, queue: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
     row = row_of(app, one)
     assert (row.status, row.error, row.lease) == ("retrying", "busy", None)
     assert swept(queue) == []
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert marks(app) == 0
     rush(app, one)
     assert swept(queue) == [one]
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert (row_of(app, one).status, row_of(app, one).error, marks(app)) == ("done", None, 1)
 
 
 def test_a_retry_never_comes_before_what_the_other_side_asked_for(app: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": failing(Later("busy", timedelta(seconds=60)))}), TENANT, one)
     with app.tenant(TENANT) as tx:
         left = tx.execute(
             text("SELECT extract(epoch FROM wake_at - clock_timestamp())::float8 FROM dispatches")
@@ -129,7 +130,7 @@ def test_attempts_end_in_the_dead_letters_with_an_event_that_says_why(app: Datab
     for attempt in range(1, POLICY.attempts + 1):
         assert row_of(app, one).attempt == attempt - 1
         assert deaths(app) == []
-        ledger.run(book, TENANT, one)
+        run_one(book, TENANT, one)
         rush(app, one)
     assert row_of(app, one).status == "dead"
     (death,) = deaths(app)
@@ -139,7 +140,7 @@ def test_attempts_end_in_the_dead_letters_with_an_event_that_says_why(app: Datab
 
 def test_never_is_dead_at_once(app: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": failing(Never("no such session"))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": failing(Never("no such session"))}), TENANT, one)
     row = row_of(app, one)
     assert (row.status, row.attempt, row.error, row.wake_at) == ("dead", 1, "no such session", None)
     assert [death["reason"] for death in deaths(app)] == ["no such session"]
@@ -147,14 +148,14 @@ def test_never_is_dead_at_once(app: Database) -> None:
 
 def test_an_agent_that_nobody_knows_is_a_failure_and_no_crash(app: Database) -> None:
     one = owe(app, target="nobody")
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert row_of(app, one).status == "retrying"
 
 
 @pytest.mark.parametrize("words", ["half \udc80 a pair", "a\x00b", "x" * 1_000_000])
 def test_a_reason_in_any_characters_can_be_kept(app: Database, words: str) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": failing(Never(words))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": failing(Never(words))}), TENANT, one)
     row = row_of(app, one)
     assert row.status == "dead"
     assert len(row.error) <= ledger.ERROR_CHARACTERS
@@ -168,7 +169,7 @@ def test_an_effect_that_fails_halfway_leaves_nothing(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(half))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": lambda _job: Outcome(Writing(half))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
     assert marks(app) == 0
 
@@ -176,7 +177,7 @@ def test_an_effect_that_fails_halfway_leaves_nothing(app: Database) -> None:
 def test_what_follows_is_owed_once_the_effect_is_there(app: Database) -> None:
     one = owe(app, correlation_id="chain", hop=2)
     book = a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("next", {"a": 1})]), "next": works})
-    (following,) = ledger.run(book, TENANT, one)
+    (following,) = run_one(book, TENANT, one)
     row = row_of(app, following.id)
     assert (row.target, row.params, row.correlation_id, row.hop, row.status) == (
         "next",
@@ -192,21 +193,21 @@ def test_of_one_session_one_thinks_at_a_time_and_the_other_follows(app: Database
     seen: list[str] = []
 
     def looks(_job: Job) -> Outcome:
-        ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
+        run_one(a_ledger(app, {"agent": works}), TENANT, second)
         seen.append(row_of(app, second).status)
         return Outcome(Writing(mark))
 
-    following = ledger.run(a_ledger(app, {"agent": looks}), TENANT, first)
+    following = run_one(a_ledger(app, {"agent": looks}), TENANT, first)
     assert seen == ["pending"]
     assert [owed.id for owed in following] == [second]
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, second)
+    run_one(a_ledger(app, {"agent": works}), TENANT, second)
     assert marks(app) == 2
 
 
 @pytest.mark.parametrize("error", [Later("busy"), Never("no")])
 def test_one_that_fails_hands_its_turn_to_the_one_that_waits(app: Database, error: Exception) -> None:
     first, second = owe(app, alone="session:s1"), owe(app, alone="session:s1")
-    following = ledger.run(a_ledger(app, {"agent": failing(error)}), TENANT, first)
+    following = run_one(a_ledger(app, {"agent": failing(error)}), TENANT, first)
     assert [owed.id for owed in following] == [second]
 
 
@@ -215,7 +216,7 @@ def run_all(book: Ledger, *ids: UUID) -> list[UUID]:
     ran, waiting = [], list(ids)
     while waiting:
         ran.append(waiting.pop(0))
-        waiting += [owed.id for owed in ledger.run(book, TENANT, ran[-1])]
+        waiting += [owed.id for owed in run_one(book, TENANT, ran[-1])]
     return ran
 
 
@@ -223,10 +224,10 @@ def test_the_next_action_is_owed_once_the_one_before_it_is_done(app: Database, q
     ids = chain(app, "agent", "agent", "agent")
     book = a_ledger(app, {"agent": works})
     assert statuses(app, ids) == ["pending", "held", "held"]
-    assert [owed.id for owed in ledger.run(book, TENANT, ids[0])] == [ids[1]]
+    assert [owed.id for owed in run_one(book, TENANT, ids[0])] == [ids[1]]
     assert statuses(app, ids) == ["done", "pending", "held"]
     assert (row_of(app, ids[1]).hold, row_of(app, ids[2]).hold) == (None, "turn")
-    assert ledger.run(book, TENANT, ids[2]) == [], "out of turn"
+    assert run_one(book, TENANT, ids[2]) == [], "out of turn"
     rush(app, ids[1])
     assert swept(queue) == [ids[1]], "who was not told is found by the sweep"
     assert run_all(book, ids[1]) == ids[1:]
@@ -240,7 +241,7 @@ def test_the_turn_and_the_effect_are_one(app: Database) -> None:
         mark(tx)
         raise Conflict("changed meanwhile")
 
-    assert ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(breaks))}), TENANT, ids[0]) == []
+    assert run_one(a_ledger(app, {"agent": lambda _job: Outcome(Writing(breaks))}), TENANT, ids[0]) == []
     assert (statuses(app, ids), marks(app)) == (["retrying", "held"], 0)
 
 
@@ -253,7 +254,7 @@ def test_where_an_agent_goes_on_the_next_action_waits_for_all_of_it(app: Databas
         return Outcome(Writing(mark), [("reader", {"more": True})] if left[0] else [])
 
     book = a_ledger(app, {"reader": reads, "agent": works})
-    (rest,) = ledger.run(book, TENANT, ids[0])
+    (rest,) = run_one(book, TENANT, ids[0])
     assert (row_of(app, rest.id).after, row_of(app, ids[1]).after) == (ids[0], rest.id)
     assert statuses(app, ids) == ["done", "held"]
     assert run_all(book, rest.id) == [rest.id, ids[1]]
@@ -265,13 +266,13 @@ def test_what_another_agent_does_next_holds_no_turn_up(app: Database) -> None:
     book = a_ledger(
         app, {"reader": lambda _job: Outcome(Writing(mark), [("other", {})]), "agent": works, "other": works}
     )
-    following = ledger.run(book, TENANT, ids[0])
+    following = run_one(book, TENANT, ids[0])
     assert sorted(row_of(app, owed.id).target for owed in following) == ["agent", "other"]
 
 
 def test_after_a_dead_action_the_others_stay_held_until_it_is_done_at_last(app: Database) -> None:
     ids = chain(app, "agent", "agent")
-    ledger.run(a_ledger(app, {"agent": failing(Never("no"))}), TENANT, ids[0])
+    run_one(a_ledger(app, {"agent": failing(Never("no"))}), TENANT, ids[0])
     assert statuses(app, ids) == ["dead", "held"]
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE dispatches SET status = 'pending', attempt = 0 WHERE status = 'dead'"))
@@ -340,7 +341,7 @@ def test_a_lane_is_no_other_tenants_lane(app: Database) -> None:
 def test_whoever_ends_calls_the_oldest_that_waits_in_its_lane(app: Database, error: Exception | None) -> None:
     first, second, third = in_lane(app, 3)
     agent = failing(error) if error else works
-    following = ledger.run(a_ledger(app, {"agent": agent}), TENANT, first)
+    following = run_one(a_ledger(app, {"agent": agent}), TENANT, first)
     assert [owed.id for owed in following] == [second]
     assert row_of(app, third).status == "pending"
 
@@ -367,7 +368,7 @@ def test_one_whose_worker_died_does_not_count_against_itself(app: Database, queu
 
 def test_what_goes_on_stays_in_its_lane(app: Database) -> None:
     (one,) = in_lane(app, 1, 2)
-    (rest,) = ledger.run(a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("agent", {})])}), TENANT, one)
+    (rest,) = run_one(a_ledger(app, {"agent": lambda _job: Outcome(Writing(mark), [("agent", {})])}), TENANT, one)
     assert (row_of(app, rest.id).lane, row_of(app, rest.id).lane_limit) == ("r:ada", 2)
 
 
@@ -387,18 +388,18 @@ def test_an_attempt_that_met_an_open_breaker_does_not_count_not_even_the_last(ap
     away = a_ledger(app, {"agent": failing(BreakerOpen("left alone", timedelta(seconds=7)))})
     for attempt in range(2 * POLICY.attempts):
         began = datetime.now(UTC)
-        ledger.run(away, TENANT, one)
+        run_one(away, TENANT, one)
         waiting = row_of(app, one)
         assert (waiting.status, waiting.attempt, waiting.error) == ("retrying", 0, "left alone"), attempt
         assert began + timedelta(seconds=7) <= waiting.wake_at <= datetime.now(UTC) + timedelta(seconds=7)
         rush(app, one)
     for _ in range(POLICY.attempts - 1):
-        ledger.run(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, one)
+        run_one(a_ledger(app, {"agent": failing(Later("busy"))}), TENANT, one)
         rush(app, one)
-    ledger.run(away, TENANT, one)
+    run_one(away, TENANT, one)
     assert row_of(app, one).attempt == POLICY.attempts - 1
     rush(app, one)
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert (row_of(app, one).status, marks(app), deaths(app)) == ("done", 1, [])
 
 
@@ -407,7 +408,7 @@ def test_a_rate_limit_is_waited_for_and_counts_as_no_attempt_until_the_dispatch_
     limited = a_ledger(app, {"agent": failing(RateLimited("slow down", timedelta(seconds=7)))})
     for _ in range(2 * POLICY.attempts):
         began = datetime.now(UTC)
-        ledger.run(limited, TENANT, dispatch_id)
+        run_one(limited, TENANT, dispatch_id)
         row = row_of(app, dispatch_id)
         assert (row.status, row.attempt, row.error) == ("retrying", 0, "slow down")
         assert row.wake_at >= began + timedelta(seconds=7)
@@ -418,7 +419,7 @@ def test_a_rate_limit_is_waited_for_and_counts_as_no_attempt_until_the_dispatch_
         )
     for attempt in range(1, POLICY.attempts + 1):
         rush(app, dispatch_id)
-        ledger.run(limited, TENANT, dispatch_id)
+        run_one(limited, TENANT, dispatch_id)
         assert row_of(app, dispatch_id).attempt == attempt
     assert row_of(app, dispatch_id).status == "dead"
 
@@ -460,7 +461,7 @@ def test_an_effect_stays_where_nothing_can_be_offered_behind_it(
         raise OperationalError("offer", {}, psycopg.OperationalError("the server is gone"))
 
     monkeypatch.setattr(fair_share, "offer_again", lost)
-    assert ledger.run(a_ledger(app, {"agent": works}), TENANT, one) == []
+    assert run_one(a_ledger(app, {"agent": works}), TENANT, one) == []
     monkeypatch.undo()
     assert (statuses(app, [one, after]), marks(app)) == (["done", "pending"], 1)
     assert after in swept(queue), "the sweep finds what waits"

@@ -17,7 +17,7 @@ from tests.workers.dispatch.owing import (
     owe,
     row_of,
 )
-from workers.dispatch import ledger
+from tests.works import run_one
 from workers.dispatch.model import LedgerPolicy, lists_others
 
 
@@ -33,7 +33,7 @@ def test_a_pause_grows_and_stays_within_its_bounds(attempt: int, asked: int | No
 
 def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
     one = owe(app)
-    ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
+    run_one(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
 
 

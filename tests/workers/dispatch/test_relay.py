@@ -29,5 +29,5 @@ def test_two_that_end_at_once_do_not_both_call_the_same_one(app: Database, monke
 
     monkeypatch.setattr(ledger, "_make_room", once_both_are_done)
     with ThreadPoolExecutor(2) as pool:
-        called = list(pool.map(lambda job: ledger._finish(book, job, Outcome())[0] if job else [], jobs))
+        called = list(pool.map(lambda job: ledger._finish(book, job, Outcome(), None)[0] if job else [], jobs))
     assert {owed.id for owed in called[0] + called[1]} == set(waiting)

@@ -16,6 +16,7 @@ from core.storage.db import Database, Tx, run_together
 from tests import databases
 from tests.samples import TENANT, accept, event
 from tests.workers.dispatch.owing import POLICY, a_ledger, works
+from tests.works import run_one
 from workers.dispatch import fair_share, insertion, lease, ledger, sweep
 from workers.dispatch.fair_share import Key
 from workers.dispatch.model import NewDispatch
@@ -48,7 +49,7 @@ def finish(app: Database, queue: Database, number: int) -> UUID:
         with queue.queue() as tx:
             tx.execute(statement)
     last = insertion_of_one(app)
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, last)
+    run_one(a_ledger(app, {"agent": works}), TENANT, last)
     return last
 
 

@@ -24,6 +24,7 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
+from tests.works import run_one
 from workers.dispatch import insertion, ledger, sweep
 from workers.dispatch.model import NewDispatch
 
@@ -50,7 +51,7 @@ def test_what_lost_its_worker_is_sent_again(app: Database, queue: Database) -> N
     assert swept(queue) == []
     rush(app, one)
     assert swept(queue) == [one]
-    ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
+    run_one(a_ledger(app, {"agent": works}), TENANT, one)
     assert marks(app) == 1
 
 

@@ -19,7 +19,7 @@ from core.index.resident import cache, vectors
 from core.memory import writer
 from core.memory.changes import Archive, Edit, Owner, Restore
 from core.search import filters, query
-from core.search.query import Question
+from core.search.question import Question
 from core.storage import db
 from core.storage.db import Database, run_together
 from tests.core.index.resident.kept import DIMENSION, WORDS, answered, at_hand, cold, living, view

@@ -1,0 +1,1 @@
+"""Commands that publish, follow and replay events."""

@@ -1,0 +1,1 @@
+"""Commands that search, build contexts and keep documents."""

@@ -1,0 +1,1 @@
+"""Commands about sessions and their users and groups."""

@@ -1,0 +1,1 @@
+"""Commands about a tenant: its settings, secrets, prompts and limits."""

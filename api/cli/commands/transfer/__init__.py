@@ -1,0 +1,1 @@
+"""Commands that import what other services exported."""

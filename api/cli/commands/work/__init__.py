@@ -1,0 +1,1 @@
+"""Commands about dispatches, their costs, and the state of the service."""

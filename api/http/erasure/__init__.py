@@ -1,0 +1,1 @@
+"""Erasing and forgetting."""

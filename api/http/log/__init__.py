@@ -1,0 +1,1 @@
+"""The log: events in, their stream, replays, and hooks of coding agents."""

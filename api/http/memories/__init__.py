@@ -1,0 +1,1 @@
+"""The memories: reading and writing them, verdicts, disputes, jobs."""

@@ -1,0 +1,1 @@
+"""The rules: reading, editing, testing and running them."""

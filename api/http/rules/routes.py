@@ -1,0 +1,9 @@
+"""Routes of the rules: reading, editing, testing and running them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.http.rules import activity, backtest, rules, run_now
+
+router = APIRouter(routes=[route for part in (backtest, activity, rules, run_now) for route in part.router.routes])

@@ -1,0 +1,1 @@
+"""Searches, contexts, and the knowledge base."""

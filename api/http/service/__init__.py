@@ -1,0 +1,1 @@
+"""The service: its state, counts and costs, and ids by their end."""

@@ -1,0 +1,1 @@
+"""A tenant: its settings, prompts and keys."""

@@ -1,0 +1,1 @@
+"""The dispatches, their approvals and dead letters, and of webhooks."""

@@ -1,0 +1,1 @@
+"""Memories as people browse them: pages, timelines, lineages, graphs and origins."""

@@ -1,0 +1,1 @@
+"""Dispatches as rows: storing, reading, deciding, editing, retrying, replaying."""

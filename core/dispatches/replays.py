@@ -1,0 +1,216 @@
+"""Replays of events: requesting, reading and cancelling them. A worker carries them out.
+
+A replay is a row; `replay.requested` announces it. Its decisions are apart from those made as the events came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core import metrics
+from core.dispatches import dispatches
+from core.errors import Conflict, NotFound
+from core.events import log
+from core.events.log import Announcement
+from core.events.publishing import Author
+from core.settings.limits import LimitReached
+from core.storage.db import Tx
+from core.types import DispatchStatus, Event, Json
+
+RETRY_SECONDS: Final = 10
+"""Retry-After at the limit of concurrent replays: one takes seconds to minutes."""
+
+Mode = Literal["shadow", "live"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewReplay:
+    """A replay to begin: number and extent of its events, positions in the log, and the parameters of the worker.
+
+    `more`: more events match than it takes. `request`: digest of the idempotency key; None: the request had none.
+    `fingerprint`: digest of what was asked for.
+    """
+
+    mode: Mode
+    params: Json
+    events: int
+    after: int
+    upto: int
+    more: bool
+    request: str | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """State of a replay: its row, position of its event, its dispatches by status, why a running one stands still."""
+
+    row: Any
+    seq: int
+    dispatches: Mapping[str, int]
+    error: str | None
+
+
+def request(tx: Tx, tenant_id: str, new: NewReplay, author: Author, *, limit: int) -> tuple[UUID, bool]:
+    """Store a replay and announce it to the workers; return its id, and whether it is new.
+
+    The same request again returns the same replay. Conflict: its key was used for another request. LimitReached:
+    `limit` replays are running.
+    """
+    tx.execute(_LOCK, {"tenant": tenant_id})
+    earlier = tx.execute(_OF_REQUEST, {"request": new.request}).one_or_none()
+    if earlier is not None:
+        if earlier.asked != new.fingerprint:
+            raise Conflict("This Idempotency-Key was used for a different replay. Use a new key for a new one.")
+        return earlier.id, False
+    if tx.execute(_COUNT_RUNNING).scalar_one() >= limit:
+        raise LimitReached("replays", limit, RETRY_SECONDS)
+    replay_id = uuid7()
+    values = {
+        "tenant": tenant_id,
+        "id": replay_id,
+        "request": new.request,
+        "mode": new.mode,
+        "params": json.dumps({**new.params, "more": new.more, "asked": new.fingerprint}, ensure_ascii=False),
+        "events": new.events,
+        "after": new.after,
+        "upto": new.upto,
+        "author": json.dumps(author.as_json()),
+    }
+    tx.execute(_INSERT, values)
+    payload = {"replay_id": str(replay_id), "mode": new.mode, "events": new.events, "requested_by": author.name}
+    log.announce(tx, tenant_id, [Announcement(str(replay_id), "replay.requested", datetime.now(UTC), payload)])
+    return replay_id, True
+
+
+def is_known(tx: Tx, new: NewReplay) -> bool:
+    """Return whether the request has begun a replay already."""
+    return tx.execute(_OF_REQUEST, {"request": new.request}).first() is not None
+
+
+def get(tx: Tx, replay_id: UUID) -> Standing:
+    """Return the state of a replay, or raise NotFound."""
+    row = tx.execute(_GET, {"id": replay_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no replay {replay_id} in this tenant.")
+    return _standing(tx, row)
+
+
+def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:
+    """Return rows of replays, newest first; `after`: the last id of the page before."""
+    return tx.execute(_LIST, {"after": after, "limit": limit}).all()
+
+
+def cancel(tx: Tx, replay_id: UUID, author: Author) -> Standing:
+    """Cancel a replay with its dispatches that have not ended, and return it. What is done stays done.
+
+    Cancelling again changes nothing. Conflict: it has ended, with all of its dispatches.
+    """
+    before = get(tx, replay_id)
+    if before.row.status == "cancelled":
+        return before
+    # The row first: the worker locks it before it writes dispatches, so that none can follow.
+    tx.execute(_LOCK_ROW, {"id": replay_id})
+    reason = f"The replay was called off by {author.name}."
+    ended = tx.execute(_CANCEL_DISPATCHES, {"id": replay_id, "error": reason}).all()
+    for row in ended:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+    for row in {(row.alone, row.lane): row for row in ended}.values():
+        dispatches.wake_waiting(tx, row)
+    if not tx.execute(_CANCEL, {"id": replay_id, "with_dispatches": bool(ended)}).rowcount:
+        raise Conflict("The replay has ended, and so have its dispatches; there is nothing left to cancel.")
+    return get(tx, replay_id)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedReplay:
+    """A replay that has decided on an event, with its decisions: rule, version, verdict, reason."""
+
+    id: UUID
+    mode: Mode
+    status: str
+    created_at: datetime
+    rules: list[Json]
+
+
+def of_event(tx: Tx, event: Event) -> Sequence[TracedReplay]:
+    """Return the replays that have decided on an event, or made a dispatch on it, oldest first."""
+    replays = dict[UUID, TracedReplay]()
+    for row in tx.execute(_OF_EVENT, {"seq": event.seq}):
+        replay = replays.setdefault(row.id, TracedReplay(row.id, row.mode, row.status, row.created_at, []))
+        if row.rule is not None:
+            names = ("rule", "version", "verdict", "reason")
+            replay.rules.append({name: getattr(row, name) for name in names})
+    return list(replays.values())
+
+
+def _standing(tx: Tx, row: Any) -> Standing:
+    event = tx.execute(_EVENT, {"id": str(row.id), "own": log.SOURCE}).scalar_one_or_none()
+    by_status = {count.status: count.times for count in tx.execute(_BY_STATUS, {"id": row.id})}
+    error = tx.execute(_STOPPED, {"seq": event}).scalar() if row.status == "running" else None
+    return Standing(row, event or 0, by_status, error)
+
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('replays of ' || :tenant, 0))")
+
+_OF_REQUEST = text("SELECT id, params ->> 'asked' AS asked FROM replays WHERE request = :request")
+
+_COUNT_RUNNING = text("SELECT count(*) FROM replays WHERE status = 'running'")
+
+_INSERT = text("""
+    INSERT INTO replays (tenant_id, id, request, mode, status, params, events, cursor, upto, author)
+    VALUES (:tenant, :id, :request, :mode, 'running', cast(:params AS jsonb), :events, :after, :upto,
+            cast(:author AS jsonb))
+""")
+
+_GET = text("SELECT * FROM replays WHERE id = :id")
+
+_LIST = text("SELECT * FROM replays WHERE cast(:after AS uuid) IS NULL OR id < :after ORDER BY id DESC LIMIT :limit")
+
+_EVENT = text("SELECT seq FROM events WHERE id = :id AND source = :own")
+
+_BY_STATUS = text("SELECT status, count(*) AS times FROM dispatches WHERE replay_id = :id GROUP BY status")
+
+_STOPPED = text("""
+    SELECT error FROM dispatches
+    WHERE event_seq = :seq AND target = 'event_replayer' AND status IN ('dead', 'cancelled')
+    UNION ALL
+    SELECT 'No rule carries out `replay.requested`. Enable `replay_on_request`, then begin another replay.'
+    FROM events e
+    WHERE e.seq = :seq AND e.routed_at IS NOT NULL AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq)
+""")
+
+_LOCK_ROW = text("SELECT FROM replays WHERE id = :id FOR UPDATE")
+
+_CANCEL_DISPATCHES = text("""
+    WITH open AS MATERIALIZED (
+        SELECT id FROM dispatches
+        WHERE replay_id = :id AND status IN ('held', 'pending', 'running', 'retrying') ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE dispatches d SET status = 'cancelled', hold = NULL, wake_at = NULL, lease = NULL,
+                            ended_at = clock_timestamp(), error = :error
+    FROM open WHERE d.id = open.id
+    RETURNING d.tenant_id, d.target, d.alone, d.lane
+""")
+"""Locked in the order of their ids, as others lock a dispatch and its followers."""
+
+_CANCEL = text("""
+    UPDATE replays SET status = 'cancelled', flow = NULL, ended_at = clock_timestamp()
+    WHERE id = :id AND (status = 'running' OR :with_dispatches)
+""")
+
+_OF_EVENT = text("""
+    SELECT r.id, r.mode, r.status, r.created_at, d.rule, d.version, d.verdict, d.reason
+    FROM replays r LEFT JOIN replay_decisions d ON d.replay_id = r.id AND d.event_seq = :seq
+    WHERE r.id IN (SELECT replay_id FROM replay_decisions WHERE event_seq = :seq
+                   UNION SELECT replay_id FROM dispatches WHERE event_seq = :seq)
+    ORDER BY r.id, d.rule
+""")

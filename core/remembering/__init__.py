@@ -1,0 +1,1 @@
+"""Explicit requests to remember, feedback, and dry runs of extraction."""

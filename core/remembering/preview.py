@@ -1,0 +1,161 @@
+"""Dry run of extraction: what messages would become memories, and why; nothing is stored.
+
+The messages take the path of a session's: windows, extractor, screening, judgement. Calls of a model are paid and
+recorded like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from core.config import Settings
+from core.consolidation import llm_judge, pipeline
+from core.errors import Overloaded
+from core.extraction import configured_extractor, extractor_setting
+from core.extraction import session as extraction
+from core.extraction.session import ChangesByOwner, SessionReader, WindowResults
+from core.inference import costs, own_prompts, quota
+from core.inference.client import Call, ChatClient
+from core.inference.embedders import Embedder
+from core.inference.quota import Grant
+from core.inference.token_bucket import Need
+from core.memory.changes import Add, Change, Confirm, Dispute, Joined, Merge, Owner, Replace
+from core.memory.identity import KnownMemory
+from core.remembering import stated
+from core.remembering.stated import CandidateChange
+from core.storage.db import Database
+from core.types import Candidate, Message, Trust
+
+SECONDS: Final = 60.0
+"""Seconds after which no further window is begun: somebody waits for the answer."""
+
+CALL_TOKENS: Final = 2_000
+"""Tokens of one call beside the messages that it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Dependencies of a dry run. `model`: the configured one; None: there is none."""
+
+    db: Database
+    embedder: Embedder
+    settings: Settings
+    model: ChatClient | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Verdict that one statement would get, and why; `against`: known memories that it was judged against."""
+
+    owner: Owner
+    verdict: str
+    reason: str
+    candidate: Candidate
+    against: Sequence[KnownMemory] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Result of a dry run: the extractor by name, what was read, a verdict on each statement, the calls of models."""
+
+    extractor: str
+    read: WindowResults
+    verdicts: Sequence[Verdict]
+    calls: Sequence[Call] = field(default_factory=list)
+
+
+def chosen(bench: Bench, name: str | None) -> str:
+    """Return the extractor that a dry run uses: the one named, or that of the installation."""
+    return extractor_setting.resolve(bench.settings, has_model=bench.model is not None, name=name)
+
+
+def of(bench: Bench, tenant_id: str, messages: Sequence[Message], name: str | None = None) -> Preview:
+    """Return what these messages of a new session would change.
+
+    Misconfigured: the extractor lacks its model. Overloaded: the model must not be asked now. Later, Never: it cannot.
+    """
+    extractor, calls = chosen(bench, name), list[Call]()
+    configured_extractor.load_extractor(bench.settings, bench.model, extractor)
+    note = partial(_note, bench, tenant_id, uuid7(), calls)
+    with _lent_model(bench, tenant_id, messages, extractor) as model:
+        reader = SessionReader(
+            configured_extractor.load_extractor(bench.settings, model, extractor),
+            note,
+            configured_extractor.by_rules(bench.settings) if extractor == extractor_setting.BOTH else None,
+            SECONDS,
+        )
+        ask = llm_judge.opinion_of(model, note) if model else None
+        consolidation = pipeline.from_settings(bench.db, bench.embedder, bench.settings, ask)
+        read, changes = extraction.preview(consolidation, tenant_id, reader, messages)
+    return Preview(extractor, read, list(_verdicts(changes)), calls)
+
+
+@contextmanager
+def _lent_model(
+    bench: Bench, tenant_id: str, messages: Sequence[Message], extractor: str
+) -> Iterator[ChatClient | None]:
+    """Yield the model, paid from a grant of its own, if the extractor asks one. Overloaded: it must not be asked."""
+    if bench.model is None or extractor == extractor_setting.BY_RULES:
+        yield None
+        return
+    provider = quota.provider(bench.settings)
+    need = Need(len(messages) + 1, sum(len(message.content) for message in messages) + 2 * CALL_TOKENS)
+    with bench.db.tenant(tenant_id) as tx:
+        used = costs.used_up(tx, bench.settings.llm_tokens_per_day, bench.settings.llm_cost_per_day)
+        if used is not None:
+            raise Overloaded(f"The tenant has used its {used[0]}. Preview with `offline`, which asks no model.", 3600)
+        answer = quota.admit(tx, provider, need)
+    if not answer.granted:
+        wait = max(1, round(answer.wait.total_seconds()))
+        raise Overloaded("The model is busy. Ask again after Retry-After, or preview with `offline`.", wait)
+    grant = Grant(need, answer.verdict == "probe")
+    try:
+        yield own_prompts.bind(bench.model.under(grant), bench.db, tenant_id, "preview")
+    finally:
+        with bench.db.queue() as tx:
+            quota.give_back(tx, provider, grant)
+
+
+def _note(bench: Bench, tenant_id: str, preview_id: UUID, calls: list[Call], call: Call) -> None:
+    """Record a call of a model without its answer, which is a text of the user."""
+    calls.append(call)
+    with bench.db.tenant(tenant_id) as tx:
+        costs.record(tx, bench.settings, tenant_id, preview_id, replace(call, answer=None))
+
+
+def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
+    for owner, owned in changes:
+        disputes = {change.memory.id: change for change in owned if isinstance(change, Dispute)}
+        for change in owned:
+            if isinstance(change, CandidateChange):
+                yield _verdict(owner, change, disputes)
+            elif isinstance(change, Joined):
+                verdict = "merge" if change.merged else "confirm"
+                yield Verdict(owner, verdict, change.reason, change.candidate)
+
+
+def _verdict(owner: Owner, change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Verdict:
+    outcome = stated.outcome_of(change, disputes)
+    verdict = "quarantine" if _is_set_apart(change) else outcome.verdict
+    return Verdict(owner, verdict, outcome.reason, change.candidate, list(_against(change, disputes)))
+
+
+def _is_set_apart(change: Change) -> bool:
+    return isinstance(change, Add) and change.candidate.trust is Trust.QUARANTINED
+
+
+def _against(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Iterator[KnownMemory]:
+    match change:
+        case Confirm(known=known) | Merge(known=known) | Replace(known=known):
+            yield known
+        case Add():
+            yield from (known for known, _ in change.retired)
+            if change.id in disputes:
+                yield disputes[change.id].other

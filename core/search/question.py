@@ -1,0 +1,85 @@
+"""A question to the search, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from core.index.resident.arrays import Floats
+from core.index.search_index import sparse_literal
+from core.index.vector_notation import vector_literal
+from core.search.filters import NO_FILTERS, Filters
+from core.search.ordering import RankedHit, RankedPage
+from core.search.pagination import RankPlace
+from core.search.passages import FoundPassage
+from core.search.recipes import DEFAULT, Recipe
+from core.search.units import FoundUnit
+from core.types import Evidence, Message
+
+Method = Literal["hybrid", "keyword", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, its owner, and the required properties of results.
+
+    `each`: `limit` per type. `recipe`: its weights; its filters and limit have been merged into the question. `after`:
+    results after a place in the ranking. `now`: time of the question; None: the current time.
+    """
+
+    query: str
+    user_id: str | None
+    group_id: str | None = None
+    limit: int = 10
+    method: Method = "hybrid"
+    filters: Filters = NO_FILTERS
+    each: bool = False
+    recipe: Recipe = DEFAULT
+    after: RankPlace | None = None
+    now: datetime | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of SQL that applies the filters."""
+        return self.filters.parameters(self.user_id, self.group_id)
+
+    def arms(self, terms: Mapping[int, float], vector: Floats | None) -> dict[str, Any]:
+        """Return the parameters of SQL that scores rows of the index by words and by vector."""
+        literal = None if vector is None else vector_literal(vector)
+        return {**self.parameters, "vector": literal, "terms": sparse_literal(terms or {1: 0.0})}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A result: a memory's row, a message, a passage or a unit, its rank, and its evidence."""
+
+    ranked: RankedHit
+    sources: Sequence[Evidence]
+    message: Message | None = None
+    memory: Any = None
+    passage: FoundPassage | None = None
+    unit: FoundUnit | None = None
+
+    @property
+    def superseded(self) -> bool:
+        """True for a message whose memories are all superseded."""
+        return self.message is not None and self.ranked.hit.retired
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Results, and the page of the ranking that they are from.
+
+    `considered`: number of rows that passed the filters, by type. `took`: milliseconds of each stage.
+    """
+
+    results: Sequence[SearchResult]
+    considered: Mapping[str, int]
+    page: RankedPage | None = None
+    took: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return sum(self.considered.values())
