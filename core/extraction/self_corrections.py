@@ -53,6 +53,9 @@ SAYS_NO: Final = -3.0
 WORDS_COUNT: Final = 2.0
 """Weight of the log-odds by words beside those of the model, which knows few of the shortest corrections."""
 
+CERTAIN_BY_WORDS: Final = 2.0
+"""Log-odds by words from which a message corrects a statement even if it says all of its words again."""
+
 POINTED: Final = 0.7
 """Probability from which the reader's pointers are believed: where nothing is corrected they point nowhere."""
 
@@ -169,7 +172,9 @@ def _slip(slips: Slips, statements: Sequence[str], reply: str, message: str, lea
     if not (wrong and right) or probability < POINTED or wrong.casefold() == right.casefold():
         return None
     slip = _Slip(at, wrong, right)
-    is_other = _is_denied(message, right) or (word_score < 0 and _is_parallel(statements[at], slip, message))
+    is_other = _is_denied(message, right) or (
+        word_score < CERTAIN_BY_WORDS and _is_parallel(statements[at], slip, message)
+    )
     return None if is_other else slip
 
 
@@ -202,8 +207,8 @@ def _is_parallel(statement: str, slip: _Slip, message: str) -> bool:
 
     Without a word of correcting these are two statements. Numbers may differ.
     """
-    rest = _words(statement.replace(slip.wrong, " ", 1))
-    return bool(rest) and rest <= _words(message.replace(slip.right, " ", 1))
+    rest = _words(statement.replace(slip.wrong, " ", 1)) or _words(slip.wrong)
+    return bool(rest) and rest <= _words(message)
 
 
 def _words(text: str) -> frozenset[str]:

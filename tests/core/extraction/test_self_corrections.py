@@ -228,6 +228,8 @@ def test_plain_statements_one_after_the_other_correct_nothing(later: str) -> Non
 @pytest.mark.parametrize(
     "form",
     [
+        "ronuvohinelik {0}",
+        "ticket {0}",
         "My locker number {} holds the badge QX000{}Z, please remember it.",
         "qxvbn {} {}",
         "Ticket {} is for row {}.",

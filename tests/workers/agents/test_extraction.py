@@ -87,7 +87,7 @@ def test_what_was_erased_is_kept_again_when_someone_asks_for_it(app: Database, w
     with app.tenant(TENANT) as tx:
         tombstones.lay(tx, TENANT, "ada", [again])
         tx.execute(text("DELETE FROM memories"))
-    accept(app, said("Ada has a cat named Tom."), asked("Ada has a cat named Tom.", id="r2"))
+    accept(app, said("I have a cat named Tom."), asked("Ada has a cat named Tom.", id="r2"))
     works.settle()
     assert len(memories(app)) == 1
     with app.tenant(TENANT) as tx:
