@@ -23,7 +23,7 @@ from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, required_row
 from core.types import Json
 
 MOST_ROWS: Final = 10_000
@@ -132,9 +132,7 @@ def of_request(tx: Tx, tenant_id: str, request: str | None, fingerprint: str) ->
 
 def get(tx: Tx, job_id: UUID) -> Standing:
     """Return the state of a job, or raise NotFound."""
-    row = tx.execute(_GET, {"id": job_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no bulk job {job_id} in this tenant.")
+    row = required_row(tx, _GET, {"id": job_id}, f"There is no bulk job {job_id} in this tenant.")
     [standing] = _standings(tx, [row])
     return standing
 

@@ -17,12 +17,12 @@ from uuid_utils.compat import uuid7
 
 from core import metrics
 from core.dispatches import dispatches
-from core.errors import Conflict, NotFound
+from core.errors import Conflict
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.types import DispatchStatus, Event, Json
 
 RETRY_SECONDS: Final = 10
@@ -98,9 +98,7 @@ def is_known(tx: Tx, new: NewReplay) -> bool:
 
 def get(tx: Tx, replay_id: UUID) -> Standing:
     """Return the state of a replay, or raise NotFound."""
-    row = tx.execute(_GET, {"id": replay_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no replay {replay_id} in this tenant.")
+    row = required_row(tx, _GET, {"id": replay_id}, f"There is no replay {replay_id} in this tenant.")
     return _standing(tx, row)
 
 

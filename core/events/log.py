@@ -11,12 +11,11 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.errors import NotFound
 from core.events import type_patterns
 from core.events.parsing import NAME_CHARACTERS, Incoming
 from core.events.reserved import SERVICE
 from core.storage import bounded_rows
-from core.storage.db import Tx, json_texts, run_together, text_array
+from core.storage.db import Tx, json_texts, required_row, run_together, text_array
 from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 
@@ -129,9 +128,7 @@ def announcing(tenant_id: str, announcements: Sequence[Announcement]) -> BoundSt
 
 def get(tx: Tx, event_id: str) -> Event:
     """Return the event with that id; the latest if several sources used the id."""
-    row = tx.execute(_GET, {"id": event_id}).first()
-    if row is None:
-        raise NotFound(f"There is no event {event_id!r} in this tenant.")
+    row = required_row(tx, _GET, {"id": event_id}, f"There is no event {event_id!r} in this tenant.")
     return event_of(row)
 
 

@@ -280,7 +280,9 @@ def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: L
     """Evaluate the rules on an event; return the matches of those with flow control."""
     rules = router.book.of(event.tenant_id)
     similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
-    verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
+    verdicts = rules.decide(
+        event, lookup, similarity=similarity, on_mismatch=lambda _, operator: metrics.RULE_FAULTS.labels(operator).inc()
+    )
     flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
     if verdicts and event.hop >= router.max_hops:
         decided.dispatches.append(_hop_limit_letter(event, verdicts))
@@ -521,10 +523,6 @@ def _record_drops(tx: Tx, drops: Iterable[Drop]) -> None:
     ]
     if rows:
         tx.execute(_HELD_LATER, {"rows": recordset(rows)})
-
-
-def _count_fault(_field: str, operator: str) -> None:
-    metrics.RULE_FAULTS.labels(operator).inc()
 
 
 _NOW = text("SELECT clock_timestamp()")
