@@ -87,6 +87,14 @@ def session_of(job: Job) -> Iterator[str]:
         raise Never(f"{job.target} has nothing to read: {error}") from error
 
 
+def user_of(job: Job) -> str:
+    """Return the user that a job is about. Never: the job names none."""
+    user_id = job.params.get("user_id") or job.event.user_id
+    if not user_id:
+        raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
+    return str(user_id)
+
+
 def count_changes(counts: Mapping[str, int]) -> None:
     """Count changes to memories in the metric, after they were committed."""
     for name in COUNTED & counts.keys():

@@ -18,12 +18,13 @@ from uuid_utils.compat import uuid7
 
 from core.browsing import listing
 from core.browsing.listing import MemoryFilter
+from core.dispatches import queries as dispatch_queries
 from core.errors import Conflict, NotFound
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, required_row
 from core.types import Json
 
 MOST_ROWS: Final = 10_000
@@ -132,9 +133,7 @@ def of_request(tx: Tx, tenant_id: str, request: str | None, fingerprint: str) ->
 
 def get(tx: Tx, job_id: UUID) -> Standing:
     """Return the state of a job, or raise NotFound."""
-    row = tx.execute(_GET, {"id": job_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no bulk job {job_id} in this tenant.")
+    row = required_row(tx, _GET, {"id": job_id}, f"There is no bulk job {job_id} in this tenant.")
     [standing] = _standings(tx, [row])
     return standing
 
@@ -196,9 +195,9 @@ def _standings(tx: Tx, job_rows: Sequence[Any]) -> list[Standing]:
         for count in tx.execute(_ERASED_ROWS, erasing):
             counts.setdefault(count.job_id, {})[count.name] = int(count.times)
     names = [str(row.id) for row in job_rows]
-    seqs = {event.id: event.seq for event in tx.execute(_EVENTS, {"ids": names, "own": log.SOURCE})}
+    seqs = log.seqs_of(tx, names)
     running = [seqs[str(row.id)] for row in job_rows if row.status == "running" and str(row.id) in seqs]
-    errors = {stopped.seq: stopped.error for stopped in tx.execute(_STOPPED, {"seqs": running})} if running else {}
+    errors = dispatch_queries.stopped(tx, running, "bulk_changer", _NO_RULE)
     return [
         Standing(
             row,
@@ -263,17 +262,7 @@ _ERASED_ROWS = text("""
     WHERE r.job_id = ANY(:ids) GROUP BY r.job_id, c.key
 """)
 
-_EVENTS = text("SELECT id, seq FROM events WHERE id = ANY(:ids) AND source = :own")
-
-_STOPPED = text("""
-    SELECT event_seq AS seq, error FROM dispatches
-    WHERE event_seq = ANY(:seqs) AND target = 'bulk_changer' AND status IN ('dead', 'cancelled')
-    UNION ALL
-    SELECT e.seq, 'No rule carries out `memory.bulk_requested`. Enable `change_on_request`, then begin another job.'
-    FROM events e
-    WHERE e.seq = ANY(:seqs) AND e.routed_at IS NOT NULL
-      AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq)
-""")
+_NO_RULE: Final = "No rule carries out `memory.bulk_requested`. Enable `change_on_request`, then begin another job."
 
 _CANCEL = text("""
     UPDATE bulk_jobs SET status = 'cancelled', ended_at = clock_timestamp() WHERE id = :id AND status = 'running'

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -85,24 +86,24 @@ class Page:
                 break
             if row.memory_id in gone:
                 continue  # Its result is stored with that of an earlier row.
-            result = self._try(tx, job, row, by)
+            result = self._try(tx, job, partial(self._carry_out, tx, job, row, by))
             gone.update(result.erased)
             changes.update(result.changes)
             self._store(tx, job, row, result)
         return changes
 
-    def _try(self, tx: Tx, job: Any, row: Any, by: Author) -> Result:
-        """Return the result of a row; what is refused, or only tried, leaves no trace."""
+    def _try(self, tx: Tx, job: Any, work: Callable[[], Result]) -> Result:
+        """Return the result of the work on a row; what is refused, or only tried, leaves no trace."""
         done = Result("unchanged")
         try:
             with tx.begin_nested():
-                done = self._carry_out(tx, job, row, by)
+                done = work()
                 if job.preview:
                     raise _TakenBack
         except _TakenBack:
-            return Result(done.outcome, done.status, done.detail, erased=done.erased, counts=done.counts)
+            return replace(done, change_id=None, receipt_id=None, changes={})
         except (NotFound, Conflict, Invalid) as error:
-            return _refused(error)
+            return Result("refused", STATUS[type(error)], error.detail)
         return done
 
     def _carry_out(self, tx: Tx, job: Any, row: Any, by: Author) -> Result:
@@ -136,25 +137,20 @@ class Page:
     def _merge(self, tx: Tx, job: Any, by: Author) -> Counter[str]:
         """Merge all rows into the first as one change, or refuse them all."""
         rows = tx.execute(_NEXT, {"job": job.id, "most": PAGE}).all()
-        changes = Counter[str]()
-        try:
-            with tx.begin_nested():
-                if not isinstance(self.merge, PreparedMerge):
-                    raise self.merge or Conflict("The merge was not prepared.")
-                for row in rows:
-                    by_hand.require_version(memories.get(tx, row.memory_id), row.version)
-                changes.update(manual_merge.write(tx, self.tenant_id, self.merge, by))
-                if job.preview:
-                    raise _TakenBack
-        except (_TakenBack, NotFound, Conflict, Invalid) as error:
-            refused = None if isinstance(error, _TakenBack) else _refused(error)
-        else:
-            refused = None
+
+        def work() -> Result:
+            if not isinstance(self.merge, PreparedMerge):
+                raise self.merge or Conflict("The merge was not prepared.")
+            for row in rows:
+                by_hand.require_version(memories.get(tx, row.memory_id), row.version)
+            counts = manual_merge.write(tx, self.tenant_id, self.merge, by)
+            return Result("done", change_id=self.merge.change_id, changes=counts)
+
+        done = self._try(tx, job, work)
         for index, row in enumerate(rows):
-            change_id = None if job.preview or refused else self.merge.change_id  # type: ignore[union-attr]
-            done = Result("done", detail=manual_merge.told(index), change_id=change_id)
-            self._store(tx, job, row, refused or done)
-        return changes
+            detail = done.detail if done.outcome == "refused" else manual_merge.told(index)
+            self._store(tx, job, row, replace(done, detail=detail))
+        return Counter(done.changes)
 
     def _store(self, tx: Tx, job: Any, row: Any, result: Result) -> None:
         values = {
@@ -185,10 +181,6 @@ class Page:
             **{name: outcomes.get(name, 0) for name in ("done", "unchanged", "refused")},
         }
         publishing.publish(tx, self.tenant_id, author, [Emission(jobs.COMPLETED, payload)])
-
-
-def _refused(error: NotFound | Conflict | Invalid) -> Result:
-    return Result("refused", STATUS[type(error)], error.detail)
 
 
 _LOCK = text("SELECT * FROM bulk_jobs WHERE id = :id AND status = 'running' FOR UPDATE")

@@ -256,9 +256,8 @@ def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> Scor
     score = max(0.0, result.ranked.score)
     if result.memory is not None:
         row = result.memory
-        return ScoredPiece(
-            rendering.of_memory(row, packer.listener), score, row.occurred_at, _contradictions(sources, row.id)
-        )
+        conflicts = frozenset(f"memory:{other_id}" for other_id in sources.disputes.get(row.id, ()))
+        return ScoredPiece(rendering.of_memory(row, packer.listener), score, row.occurred_at, conflicts)
     if result.message is not None:
         quote = rendering.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, packer.counter)
@@ -272,7 +271,3 @@ def _quotable(text: str, counter: Counter) -> str:
     """Return the beginning to quote; empty for hostile text, which would speak with the voice of the system."""
     short = cut(text, QUOTE_TOKENS, counter)
     return "" if output.screened_output(short).hostile else short
-
-
-def _contradictions(sources: ContextMaterial, memory_id: UUID) -> frozenset[str]:
-    return frozenset(f"memory:{other_id}" for other_id in sources.disputes.get(memory_id, ()))

@@ -15,7 +15,7 @@ from core.plans import tracker
 from core.plans.tracker import SessionPlan
 from core.sessions import hidden_messages, pinned, recent_messages
 from core.sessions.pinned import Pinned
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 from core.summaries import rolling
 from core.summaries.rolling import Summary
 from core.types import Message, Trust
@@ -112,8 +112,7 @@ def inactive_ids(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
 
 def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Return the hidden ones of these messages, by session and id."""
-    values = {"sessions": [session for session, _ in places], "ids": [message_id for _, message_id in places]}
-    rows = tx.execute(_HIDDEN, values) if places else ()
+    rows = tx.execute(_HIDDEN, message_places(places)) if places else ()
     return frozenset((row.session_id, row.message_id) for row in rows)
 
 
@@ -178,7 +177,7 @@ _UNHEARD = text(f"""
 
 _HIDDEN = text("""
     SELECT session_id, message_id FROM hidden_messages
-    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
 """)
 
 _HOLDS = f"""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from core.language.terms import has_han, terms
+from core.language.terms import terms
 from core.memoize import digest, memo_scope, memoized
 from core.statements.comparison import denial, difference, is_same, read
 
@@ -33,16 +33,13 @@ READ: Final = 4_096
 LONGEST: Final = 2_000
 """Characters of a cached text: a passage, not a query of pages, which nobody repeats."""
 
-ALIKE: Final = 0.95
-"""Cosine from which two texts are one, if no number, name, date or denial tells them apart."""
-
 
 @dataclass(frozen=True, slots=True)
 class SelectionItem:
     """A candidate for the context. `key`: unique among the items. `tokens`: its size as shown, date included.
 
     `score`: relevance, higher is better, any scale from 0 up. `occurred_at`: when it happened.
-    `conflicts`: keys of items that contradict it. `vector`: its embedding of length 1, if there is one.
+    `conflicts`: keys of items that contradict it.
     """
 
     key: str
@@ -51,7 +48,6 @@ class SelectionItem:
     score: float
     occurred_at: datetime | None = None
     conflicts: frozenset[str] = frozenset()
-    vector: Sequence[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,21 +261,9 @@ def _twin(unit: _Unit, other: _Unit) -> str | None:
 
 
 def _is_twin(item: SelectionItem, other: SelectionItem) -> bool:
-    """Return whether two items say the same: words or vectors agree, and nothing in their words forbids it."""
+    """Return whether two items say the same, and no number, name, date or denial tells them apart."""
     if item.text.strip() == other.text.strip():
         return True
     analysis, other_analysis = read(item.text), read(other.text)
-    if not (is_same(analysis, other_analysis) or _is_alike(item, other)):
-        return False
-    return not (denial(analysis, other_analysis) or difference(analysis, other_analysis))
-
-
-def _is_alike(item: SelectionItem, other: SelectionItem) -> bool:
-    # Names do not compare across scripts.
-    return _cosine(item, other) >= ALIKE and has_han(item.text) == has_han(other.text)
-
-
-def _cosine(item: SelectionItem, other: SelectionItem) -> float:
-    if item.vector is None or other.vector is None or len(item.vector) != len(other.vector):
-        return 0.0
-    return math.fsum(a * b for a, b in zip(item.vector, other.vector, strict=True))
+    differ = denial(analysis, other_analysis) or difference(analysis, other_analysis)
+    return is_same(analysis, other_analysis) and not differ

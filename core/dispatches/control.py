@@ -52,7 +52,9 @@ def cancel(tx: Tx, dispatch_id: UUID, remark: SignedRemark) -> Any:
     values = {"id": dispatch_id, "error": f"Called off by {remark.author.name}{reason}"}
     row = tx.execute(_CANCEL, values).one_or_none()
     if row is None:
-        _require_cancelled(dispatch_queries.get(tx, dispatch_id))
+        row = dispatch_queries.get(tx, dispatch_id)
+        if row.status != DispatchStatus.CANCELLED:
+            raise Conflict(f"This dispatch is {row.status}; there is nothing left to cancel.")
     else:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
@@ -87,12 +89,6 @@ def _require_decided(row: Any, verdict: Verdict) -> None:
     if row.hold == "approval":
         raise Conflict(f"The approval expired at {_seconds(row.expires_at.isoformat())}.")
     raise Conflict(f"This dispatch is {row.status}; only a dispatch that is held for approval can be {verdict}.")
-
-
-def _require_cancelled(row: Any) -> None:
-    """Raise Conflict unless it was cancelled before."""
-    if row.status != DispatchStatus.CANCELLED:
-        raise Conflict(f"This dispatch is {row.status}; there is nothing left to cancel.")
 
 
 def _seconds(moment: str) -> str:

@@ -20,47 +20,35 @@ DECIDERS: Sequence[str] = ("rules", "admin")
 """A key with one of these scopes may approve or reject a dispatch that is held for approval."""
 
 
-class DispatchRow(Protocol):
-    """All columns of a dispatch."""
+class Approvable(Protocol):
+    """What is told of a dispatch that waits for approval, whether it is stored yet or not."""
 
-    tenant_id: str
-    id: UUID
+    @property
+    def tenant_id(self) -> str: ...
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def rule(self) -> str | None: ...
+    @property
+    def rule_version(self) -> int | None: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def expires_at(self) -> datetime | None: ...
+
+
+class DispatchRow(Approvable, Protocol):
+    """A row of `dispatches`: the columns that are read here."""
+
     event_seq: int | None
     root_seq: int
     correlation_id: str
     hop: int
-    rule: str | None
-    rule_version: int | None
-    action_type: str
-    target: str
-    params: Json
-    queue: str
     alone: str | None
     lane: str | None
-    lane_limit: int | None
     lineage: Sequence[str]
-    after: UUID | None
-    hold: str | None
-    expires_at: datetime | None
     approval: Json | None
-    status: str
-    attempt: int
-    sends: int
-    lease: UUID | None
-    wake_at: datetime | None
     error: str | None
-    result: Json | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-    turn: str | None
-    overruns: int
-    deadline_at: datetime | None
-    replay_id: UUID | None
-    failures: Sequence[Json]
-    edit_of: UUID | None
-    edited_by: str | None
-    fingerprint: str | None
 
 
 def event_of(tx: Tx, dispatch: DispatchRow) -> Event:
@@ -82,6 +70,21 @@ def in_chain(event: Event, dispatch: DispatchRow) -> Event:
         hop=dispatch.hop,
         lineage=tuple(dispatch.lineage),
     )
+
+
+def ask_for_approval(tx: Tx, dispatch: Approvable, event: Event, displayed: Json) -> None:
+    """Emit `approval.requested` for a dispatch that waits for one; `displayed`: its parameters as they are shown."""
+    payload = {
+        "dispatch_id": str(dispatch.id),
+        "rule": dispatch.rule,
+        "version": dispatch.rule_version,
+        "target": dispatch.target,
+        "params": displayed,
+        "expires_at": dispatch.expires_at and dispatch.expires_at.isoformat(),
+        "may_decide": {"scopes": list(DECIDERS)},
+    }
+    emission = Emission("approval.requested", payload, subject=f"dispatch:{dispatch.id}")
+    log.emit(tx, dispatch.tenant_id, Cause(event, dispatch.id), [emission])
 
 
 def emit_approval(tx: Tx, dispatch: DispatchRow) -> None:

@@ -17,10 +17,7 @@ from uuid_utils.compat import uuid7
 from core import metrics
 from core.dispatches import dispatches
 from core.dispatches import queries as dispatch_queries
-from core.dispatches.dispatches import DECIDERS
 from core.errors import Conflict
-from core.events import log
-from core.events.log import Cause, Emission
 from core.events.publishing import Author
 from core.storage.db import Tx
 from core.types import DispatchStatus, Json
@@ -57,7 +54,7 @@ def retry(tx: Tx, dispatch_id: UUID, edited: EditedParams, author: Author, *, ap
     metrics.DISPATCHES.labels(row.target, row.status).inc()
     metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
     if row.hold == "approval":
-        _ask_for_approval(tx, row, edited.displayed)
+        dispatches.ask_for_approval(tx, row, dispatches.event_of(tx, row), edited.displayed)
     return dispatch_queries.get(tx, row.id)
 
 
@@ -76,20 +73,6 @@ def _refusal(tx: Tx, dispatch_id: UUID) -> Conflict:
     if row.status != DispatchStatus.DEAD:
         return Conflict(f"This dispatch is {row.status}; only a dead one can be retried.")
     return Conflict("What this dispatch has to follow was cancelled. Retry that first.")
-
-
-def _ask_for_approval(tx: Tx, row: Any, displayed: Json) -> None:
-    payload = {
-        "dispatch_id": str(row.id),
-        "rule": row.rule,
-        "version": row.rule_version,
-        "target": row.target,
-        "params": displayed,
-        "expires_at": row.expires_at.isoformat(),
-        "may_decide": {"scopes": list(DECIDERS)},
-    }
-    emission = Emission("approval.requested", payload, subject=f"dispatch:{row.id}")
-    log.emit(tx, row.tenant_id, Cause(dispatches.event_of(tx, row), row.id), [emission])
 
 
 _LOCK_CHAIN = text("""

@@ -78,6 +78,12 @@ def of_event(tx: Tx, event: Event) -> Sequence[Any]:
     return tx.execute(_OF_EVENT, values).all()
 
 
+def stopped(tx: Tx, seqs: Sequence[int], target: str, no_rule: str) -> dict[int, str]:
+    """Return why an agent does not carry out what these events request; `no_rule`: what is said where no rule does."""
+    rows = tx.execute(_STOPPED, {"seqs": list(seqs), "target": target, "no_rule": no_rule}) if seqs else ()
+    return {row.seq: row.error for row in rows}
+
+
 def deliveries(
     tx: Tx, rule: str | None, status: str | None, *, after: UUID | None = None, limit: int = 50
 ) -> tuple[Sequence[Any], UUID | None]:
@@ -149,6 +155,15 @@ _OF_EVENT = text("""
     SELECT * FROM dispatches
     WHERE event_seq = :seq OR (event_seq > :seq AND event_seq <= :until AND jsonb_exists(params -> 'gathered', :id))
     ORDER BY id
+""")
+
+_STOPPED = text("""
+    SELECT event_seq AS seq, error FROM dispatches
+    WHERE event_seq = ANY(:seqs) AND target = :target AND status IN ('dead', 'cancelled')
+    UNION ALL
+    SELECT e.seq, cast(:no_rule AS text) FROM events e
+    WHERE e.seq = ANY(:seqs) AND e.routed_at IS NOT NULL
+      AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq)
 """)
 
 _HELD_ABOUT = text("""

@@ -17,12 +17,13 @@ from uuid_utils.compat import uuid7
 
 from core import metrics
 from core.dispatches import dispatches
-from core.errors import Conflict, NotFound
+from core.dispatches import queries as dispatch_queries
+from core.errors import Conflict
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.types import DispatchStatus, Event, Json
 
 RETRY_SECONDS: Final = 10
@@ -98,9 +99,7 @@ def is_known(tx: Tx, new: NewReplay) -> bool:
 
 def get(tx: Tx, replay_id: UUID) -> Standing:
     """Return the state of a replay, or raise NotFound."""
-    row = tx.execute(_GET, {"id": replay_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no replay {replay_id} in this tenant.")
+    row = required_row(tx, _GET, {"id": replay_id}, f"There is no replay {replay_id} in this tenant.")
     return _standing(tx, row)
 
 
@@ -153,10 +152,10 @@ def of_event(tx: Tx, event: Event) -> Sequence[TracedReplay]:
 
 
 def _standing(tx: Tx, row: Any) -> Standing:
-    event = tx.execute(_EVENT, {"id": str(row.id), "own": log.SOURCE}).scalar_one_or_none()
+    seq = log.seqs_of(tx, [str(row.id)]).get(str(row.id), 0)
     by_status = {count.status: count.times for count in tx.execute(_BY_STATUS, {"id": row.id})}
-    error = tx.execute(_STOPPED, {"seq": event}).scalar() if row.status == "running" else None
-    return Standing(row, event or 0, by_status, error)
+    running = [seq] if row.status == "running" else []
+    return Standing(row, seq, by_status, dispatch_queries.stopped(tx, running, "event_replayer", _NO_RULE).get(seq))
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('replays of ' || :tenant, 0))")
@@ -175,18 +174,9 @@ _GET = text("SELECT * FROM replays WHERE id = :id")
 
 _LIST = text("SELECT * FROM replays WHERE cast(:after AS uuid) IS NULL OR id < :after ORDER BY id DESC LIMIT :limit")
 
-_EVENT = text("SELECT seq FROM events WHERE id = :id AND source = :own")
-
 _BY_STATUS = text("SELECT status, count(*) AS times FROM dispatches WHERE replay_id = :id GROUP BY status")
 
-_STOPPED = text("""
-    SELECT error FROM dispatches
-    WHERE event_seq = :seq AND target = 'event_replayer' AND status IN ('dead', 'cancelled')
-    UNION ALL
-    SELECT 'No rule carries out `replay.requested`. Enable `replay_on_request`, then begin another replay.'
-    FROM events e
-    WHERE e.seq = :seq AND e.routed_at IS NOT NULL AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq)
-""")
+_NO_RULE: Final = "No rule carries out `replay.requested`. Enable `replay_on_request`, then begin another replay."
 
 _LOCK_ROW = text("SELECT FROM replays WHERE id = :id FOR UPDATE")
 

@@ -17,13 +17,12 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.documents.preparation import DocumentDraft, DocumentPassage, SentDocument
-from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import passages as shelf
 from core.sessions import known_owners
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, required_row
 from core.types import Json
 
 ADDED, UPDATED, DELETED = "document.added", "document.updated", "document.deleted"
@@ -91,10 +90,7 @@ def restore(tx: Tx, tenant_id: str, draft: DocumentDraft, past: DocumentPast) ->
 
 def get(tx: Tx, document_id: UUID) -> Any:
     """Return the row of a document. NotFound: there is none."""
-    row = tx.execute(_GET, {"id": document_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no document {document_id} in this tenant.")
-    return row
+    return required_row(tx, _GET, {"id": document_id}, f"There is no document {document_id} in this tenant.")
 
 
 def find(

@@ -25,7 +25,7 @@ from core.events.publishing import Author
 from core.memory import by_hand, memories, writer
 from core.memory import tombstones as memory_tombstones
 from core.memory.changes import Owner, Restore
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 
 ERASED = "memory.erased"
 
@@ -209,12 +209,7 @@ def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequenc
 def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]:
     """Return the bound values for the messages that these memories cite, and the `events` of these messages."""
     message_keys = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
-    values = {
-        "user": user_id,
-        "owners": [user_id],
-        "sessions": [session for session, _ in message_keys],
-        "messages": [message for _, message in message_keys],
-    }
+    values: dict[str, Any] = {"user": user_id, "owners": [user_id], **message_places(message_keys)}
     rows = tx.execute(_MESSAGES, values).all()
     places = [(row.session_id, row.id, row.position) for row in rows]
     return values | {"places": places, "events": [row.event_id for row in rows]}
@@ -222,7 +217,7 @@ def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]
 
 def _unquote(tx: Tx, owner: Owner, same: Equivalents, places: Collection[tuple[str, str]]) -> Counter[str]:
     """Remove the erased statements from quotes that other memories and verdicts hold of the cited messages."""
-    values = {"user": owner.user_id, "sessions": [s for s, _ in places], "messages": [m for _, m in places]}
+    values = {"user": owner.user_id, **message_places(places)}
     evidence = equivalents.unquote(tx, same.statements, sorted(places))
     return Counter({"evidence": evidence, "verdicts": tx.execute(UNQUOTE_VERDICTS, values).rowcount})
 

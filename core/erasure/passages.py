@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.erasure import runner
 from core.erasure.steps import ErasurePart
 from core.statements.redaction import Spot, blanked_at
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 
 Place = tuple[str, str]
 """A message: session, id in it."""
@@ -32,12 +32,10 @@ def erase(
     cut = [message_key for message_key, places in spots.items() if places]
     if not cut:
         return Counter(), []
-    named = {"sessions": [message_key[0] for message_key in cut], "messages": [message_key[1] for message_key in cut]}
-    rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, named)}
+    rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, message_places(cut))}
     kept = [message_key for message_key in cut if message_key in rows]
     values = {
-        "sessions": [message_key[0] for message_key in kept],
-        "messages": [message_key[1] for message_key in kept],
+        **message_places(kept),
         "texts": [blanked_at(contents[message_key], spots[message_key]) for message_key in kept],
         "contents": [contents[message_key] for message_key in kept],
         "places": [(*message_key, rows[message_key].position) for message_key in kept],

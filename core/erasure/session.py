@@ -15,12 +15,12 @@ from sqlalchemy import text
 
 from core.erasure import lineage, log_redaction, memory, recalled, runner
 from core.erasure.steps import ErasurePart
-from core.errors import Conflict, NotFound
+from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.memory import memories
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 
 ERASED: Final = "session.erased"
 
@@ -30,9 +30,7 @@ def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[st
 
     NotFound: there is none. Conflict: a memory was derived from it in the meantime; try again.
     """
-    row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no session {session_id!r} in this tenant.")
+    row = required_row(tx, _LOCK, {"session": session_id}, f"There is no session {session_id!r} in this tenant.")
     runner.restart_running(tx)  # Before the owners are read, so that what was being written counts.
     locked = runner.lock_owners(tx, tenant_id, owners(tx, session_id))
     counts = erase_episodes(tx, tenant_id, session_id, locked, author)

@@ -142,6 +142,11 @@ def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
     return list(zip(values["sessions"], values["messages"], strict=True))
 
 
+_RETOLD: Final = (
+    ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
+    ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+)
+
 _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
 """Condition of rows of sessions in which the user spoke, alone or with others."""
 
@@ -181,10 +186,22 @@ _GROUPS_OF_MEMORIES: Final = """
     WHERE group_id IS NOT NULL
 """
 
-_CITING: Final = f"""
-    EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
-            WHERE e ->> 'session_id' = :session)
-"""
+_IS_OF_SESSION: Final = "e ->> 'session_id' = :session"
+
+_IS_OF_PLACES: Final = f"(e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})"
+"""Condition that evidence cites one of the messages."""
+
+
+def _citing_verdicts(cited: str) -> str:
+    """Return the condition that evidence of a verdict fulfils a condition."""
+    evidence = _LIST.format("v.candidate -> 'evidence'")
+    return f"EXISTS (SELECT FROM jsonb_array_elements({evidence}) e WHERE {cited})"
+
+
+_CITING: Final = _citing_verdicts(_IS_OF_SESSION)
+
+_CITE_PLACES: Final = _citing_verdicts(_IS_OF_PLACES)
+
 
 _WORDS: Final = f"""
     SELECT said.value #>> '{{}}' FROM events e, jsonb_each(e.payload) AS said
@@ -193,15 +210,17 @@ _WORDS: Final = f"""
 """
 """Texts in the payloads of these events, other than ids and words of a fixed list."""
 
-UNQUOTE_VERDICTS: Final = text(f"""
+
+def _unquoted_verdicts(cited: str) -> str:
+    """Return SQL that blanks the quotes of evidence that fulfils a condition; without a condition on verdicts."""
+    return f"""
     UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
-        SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
-                              THEN e || '{{"quote": ""}}' ELSE e END)
+        SELECT jsonb_agg(CASE WHEN {cited} THEN e || '{{"quote": ""}}' ELSE e END)
         FROM jsonb_array_elements(v.candidate -> 'evidence') e))
-    WHERE v.user_id = :user AND jsonb_typeof(v.candidate -> 'evidence') = 'array' AND EXISTS (
-        SELECT FROM jsonb_array_elements(v.candidate -> 'evidence') e
-        WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
-""")
+    """
+
+
+UNQUOTE_VERDICTS: Final = text(f"{_unquoted_verdicts(_IS_OF_PLACES)} WHERE v.user_id = :user AND {_CITE_PLACES}")
 
 
 def _index_again(tx: Tx, tenant_id: str, values: Values) -> int:
@@ -236,6 +255,12 @@ def _stop_imports(which: str) -> tuple[ErasureStep, ...]:
     )
 
 
+_STOPPED: Final = (
+    ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+    *_stop_imports("user_id = ANY(:owners)"),
+)
+
+
 def _blank_bulk_jobs(which: str) -> tuple[ErasureStep, ErasureStep]:
     """Build the steps by which bulk jobs lose the words about memories that were part of them."""
     return (
@@ -249,10 +274,14 @@ def _blank_bulk_jobs(which: str) -> tuple[ErasureStep, ErasureStep]:
     )
 
 
-_WITHOUT_RESTORABLE: Final = text("""
+_WITHOUT_RESTORABLE: Final = _execute(
+    "memory_versions",
+    "stay, without the rows that an undo had removed",
+    """
     UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
     WHERE m.user_id = ANY(:owners) AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
-""")
+    """,
+)
 """Undos quote there what they have removed; after this they cannot be undone themselves."""
 
 _ALONE_ERASES: Final = """
@@ -292,21 +321,16 @@ _WITHOUT_QUOTES: Final = _execute(
     f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})",
 )
 
-_CITE_PLACES: Final = f"""
-    EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
-            WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
-"""
+_WITHOUT_REASONS: Final = _execute(
+    "hidden_messages",
+    "stay, without reasons",
+    f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
+)
 
 _WITHOUT_QUOTES_IN_VERDICTS: Final = _execute(
     "verdicts",
     "others: stay, without quotes of the messages",
-    f"""
-    UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
-        SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
-                              THEN e || '{{"quote": ""}}' ELSE e END)
-        FROM jsonb_array_elements(v.candidate -> 'evidence') e))
-    WHERE v.user_id = ANY(:owners) AND {_CITE_PLACES}
-    """,
+    f"{_unquoted_verdicts(_IS_OF_PLACES)} WHERE v.user_id = ANY(:owners) AND {_CITE_PLACES}",
 )
 
 _WITHOUT_FLOWS: Final = _execute(
@@ -334,6 +358,15 @@ _WITHOUT_FLOWS_OF_WORDS: Final = _execute(
 )
 
 
+_EMPTIED: Final = f"""
+    params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+    error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+    status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+    ended_at = coalesce(ended_at, clock_timestamp())
+"""
+"""Columns of a dispatch that loses its words, and is cancelled if it has not ended."""
+
+
 def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
     """Build the steps by which events keep their ids alone; a field named `mark` in their payloads says so."""
     return (
@@ -358,10 +391,7 @@ def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
             "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
             f"""
             UPDATE dispatches SET
-                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
-                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
-                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
-                ended_at = coalesce(ended_at, clock_timestamp())
+                {_EMPTIED}
             WHERE event_seq = ANY({_SEQS})
             """,
         ),
@@ -470,11 +500,7 @@ _LEDGER: Final = (
         "from which a memory of someone else came: stay, without parameters, result, error or name",
         f"""
         UPDATE dispatches d SET
-            params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
-            alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")},
-            error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
-            status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
-            ended_at = coalesce(ended_at, clock_timestamp())
+            {_EMPTIED}, alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")}
         WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
         """,
     ),
@@ -564,14 +590,10 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         _WITHOUT_QUOTES,
         ErasureStep("verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
-        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _WITHOUT_RESTORABLE,
         ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
         _WITHOUT_ANSWERS,
-        _execute(
-            "hidden_messages",
-            "stay, without reasons",
-            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
-        ),
+        _WITHOUT_REASONS,
         _execute(
             "events",
             "that hid them: stay, without reasons",
@@ -582,8 +604,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
             counted="hidden_messages",
         ),
-        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
-        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        *_RETOLD,
         ErasureStep("plans", "of their sessions: deleted", _delete_plans),
     ),
     # Passages of messages, which keep the rest of their text.
@@ -626,7 +647,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _WITHOUT_QUOTES_IN_VERDICTS,
-        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _WITHOUT_RESTORABLE,
         ErasureStep("search_index", "written again from the rest of the text", _index_again),
         _WITHOUT_ANSWERS,
         _execute(
@@ -634,21 +655,14 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "of these events that repeat a passage: stay, without parameters, result or error; cancelled if not ended",
             f"""
             UPDATE dispatches d SET
-                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
-                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
-                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
-                ended_at = coalesce(ended_at, clock_timestamp())
+                {_EMPTIED}
             WHERE event_seq = ANY({_SEQS}) AND ({_HOLDS.format("d.params::text")} OR {_HOLDS.format("d.result::text")}
                 OR {_HOLDS.format("d.error")} OR {_HOLDS.format("d.approval::text")})
             """,
         ),
         _delete("notices", "event_id = ANY(:events)", "of these events: deleted"),
         _WITHOUT_FLOWS,
-        _execute(
-            "hidden_messages",
-            "stay, without reasons",
-            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
-        ),
+        _WITHOUT_REASONS,
         _delete("contexts", "session_id = ANY(:sessions)", "of their sessions: deleted, and chosen again"),
         _execute(
             "working",
@@ -656,8 +670,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             f"DELETE FROM working w WHERE w.session_id = ANY(:sessions) AND {_HOLDS.format('w.value::text')}",
         ),
         ErasureStep("sessions", "stay; a state that repeats a passage loses it", payloads.redact_states),
-        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
-        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        *_RETOLD,
         _execute(
             "plans",
             "of their sessions that repeat a passage: deleted",
@@ -666,8 +679,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
               AND ({_HOLDS.format("goal")} OR {_HOLDS.format("steps::text")})
             """,
         ),
-        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
-        *_stop_imports("user_id = ANY(:owners)"),
+        *_STOPPED,
     ),
     # Memories.
     ErasurePart.MEMORIES: (
@@ -714,8 +726,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         *_blank_bulk_jobs("ANY(:ids)"),
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
-        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
-        *_stop_imports("user_id = ANY(:owners)"),
+        *_STOPPED,
     ),
     # Events about what is erased, and what followed from them.
     ErasurePart.EVENTS: (_WITHOUT_FLOWS_OF_WORDS, *_redacted_events("erased")),
@@ -735,14 +746,9 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _execute(
             "verdicts",
             "others: stay, without quotes of it",
-            f"""
-            UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
-                SELECT jsonb_agg(CASE WHEN e ->> 'session_id' = :session THEN e || '{{"quote": ""}}' ELSE e END)
-                FROM jsonb_array_elements(v.candidate -> 'evidence') e))
-            WHERE v.user_id = ANY(:owners) AND {_CITING}
-            """,
+            f"{_unquoted_verdicts(_IS_OF_SESSION)} WHERE v.user_id = ANY(:owners) AND {_CITING}",
         ),
-        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _WITHOUT_RESTORABLE,
         _execute(
             "model_calls",
             "that led to memories citing it: stay, without answers",
@@ -751,8 +757,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             WHERE e.session_id = :session AND c.dispatch_id = v.dispatch_id AND c.answer IS NOT NULL
             """,
         ),
-        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
-        *_stop_imports("user_id = ANY(:owners)"),
+        *_STOPPED,
         _execute(
             "evidence",
             "from events of the session: stays, without quotes",
@@ -958,7 +963,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
             "deleted, with the quotes of it that other memories hold",
         ),
-        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _WITHOUT_RESTORABLE,
         _delete("profiles", "owner = 'group:' || :group"),
         _delete("owners", "kind = 'group' AND id = :group"),
         _delete("import_parts", "import_id IN (SELECT id FROM imports WHERE group_id = :group)"),
@@ -1048,7 +1053,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ErasurePart.QUOTES: (
         _WITHOUT_QUOTES,
         _WITHOUT_QUOTES_IN_VERDICTS,
-        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _WITHOUT_RESTORABLE,
         ErasureStep("rebuilds", "stopped, and what they had made deleted: it quotes them", shadows.stop_rebuilds),
     ),
     # Events of what has been kept for as long as it should.
@@ -1086,16 +1091,11 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
-        _execute(
-            "hidden_messages",
-            "stay, without reasons",
-            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
-        ),
+        _WITHOUT_REASONS,
     ),
     # What retells such messages in sessions that go on.
     ErasurePart.EXPIRED_PARTS: (
-        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
-        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        *_RETOLD,
         _delete("plans", f"session_id = ANY(:sessions) AND event_seq = ANY({_SEQS})", "last changed by them: deleted"),
     ),
     # Sessions that have been kept for as long as they should.

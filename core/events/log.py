@@ -11,12 +11,11 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.errors import NotFound
 from core.events import type_patterns
 from core.events.parsing import NAME_CHARACTERS, Incoming
 from core.events.reserved import SERVICE
 from core.storage import bounded_rows
-from core.storage.db import Tx, json_texts, run_together, text_array
+from core.storage.db import Tx, json_texts, recordset, required_row, run_together, text_array
 from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 
@@ -129,9 +128,7 @@ def announcing(tenant_id: str, announcements: Sequence[Announcement]) -> BoundSt
 
 def get(tx: Tx, event_id: str) -> Event:
     """Return the event with that id; the latest if several sources used the id."""
-    row = tx.execute(_GET, {"id": event_id}).first()
-    if row is None:
-        raise NotFound(f"There is no event {event_id!r} in this tenant.")
+    row = required_row(tx, _GET, {"id": event_id}, f"There is no event {event_id!r} in this tenant.")
     return event_of(row)
 
 
@@ -139,6 +136,12 @@ def announced(tx: Tx, event_id: str) -> tuple[Json, Json] | None:
     """Return payload and extensions of an event that the service announced under this id; None: there is none."""
     row = tx.execute(_ANNOUNCED, {"id": event_id, "source": SOURCE}).one_or_none()
     return None if row is None else (row.payload, row.extensions or {})
+
+
+def seqs_of(tx: Tx, event_ids: Sequence[str]) -> dict[str, int]:
+    """Return the positions of events that the service announced under these ids."""
+    rows = tx.execute(_SEQS_OF, {"ids": list(event_ids), "source": SOURCE})
+    return {row.id: row.seq for row in rows}
 
 
 def followers(tx: Tx, event: Event) -> list[Event]:
@@ -154,6 +157,15 @@ def dispatches_of_followers(tx: Tx, event: Event) -> dict[int, UUID | None]:
 def at(tx: Tx, seq: int) -> Event:
     """Return the event at a position of the tenant's log."""
     return event_of(tx.execute(_AT, {"seq": seq}).one())
+
+
+def gathered(tx: Tx, positions: Mapping[tuple[str, int], bool]) -> dict[tuple[str, int], Event]:
+    """Return events by tenant and position in its log, with their payloads where that is True."""
+    if not positions:
+        return {}
+    rows = [{"tenant": tenant_id, "seq": seq, "whole": whole} for (tenant_id, seq), whole in positions.items()]
+    events = map(event_of, tx.execute(_GATHERED, {"rows": recordset(rows)}))
+    return {(event.tenant_id, event.seq): event for event in events}
 
 
 def page(tx: Tx, criteria: EventFilter, limit: int) -> EventPage:
@@ -291,6 +303,14 @@ _INSERT = text("""
 """Append a batch in its order; return only events that are new."""
 
 _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
+
+_GATHERED = text(f"""
+    SELECT {COLUMNS.replace("e.payload", "CASE WHEN r.whole THEN e.payload ELSE '{}' END")}
+    FROM json_to_recordset(cast(:rows AS json)) AS r (tenant text, seq bigint, whole boolean)
+    JOIN events e ON e.tenant_id = r.tenant AND e.seq = r.seq
+""")
+
+_SEQS_OF = text("SELECT id, seq FROM events WHERE id = ANY(:ids) AND source = :source")
 
 _ANNOUNCED = text("SELECT payload, extensions FROM events WHERE id = :id AND source = :source")
 

@@ -19,7 +19,7 @@ from core.errors import Conflict, Invalid, NotFound, Problem
 from core.inference import prompts, structured_output
 from core.inference.client import Answer, ChatClient, OnCall
 from core.inference.quota import Grant
-from core.storage.db import Database, Tx
+from core.storage.db import Database, Tx, required_row
 from core.types import Json
 
 CHARACTERS: Final = 20_000
@@ -144,9 +144,8 @@ def versions(tx: Tx, name: str) -> list[PromptVersion]:
 def get(tx: Tx, name: str, version: int) -> PromptVersion:
     """Return one version. NotFound."""
     packaged_name(name)
-    row = tx.execute(_VERSION, {"name": name, "version": version}).one_or_none()
-    if row is None:
-        raise NotFound(f"The prompt {name!r} has no version {version}.")
+    missing = f"The prompt {name!r} has no version {version}."
+    row = required_row(tx, _VERSION, {"name": name, "version": version}, missing)
     return PromptVersion(*row)
 
 

@@ -24,37 +24,6 @@ class Made:
     counts: Mapping[str, int]
 
 
-def restore(
-    tx: Tx, tenant_id: str, author: Author, memory_id: UUID, reason: str | None, version: int | None
-) -> Made | None:
-    """Restore a memory that is not active; None: it is. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.status == Status.ACTIVE:
-        return None
-    return _make(tx, tenant_id, author, row, Restore(row.id, row.version, reason or "Restored by hand."))
-
-
-def pin(
-    tx: Tx, tenant_id: str, author: Author, memory_id: UUID, reason: str | None, version: int | None, *, pinned: bool
-) -> Made | None:
-    """Pin or unpin a memory; None: it is so already. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.pinned == pinned:
-        return None
-    explanation = reason or ("Pinned by hand." if pinned else "Unpinned by hand.")
-    return _make(tx, tenant_id, author, row, Pin(row.id, row.version, pinned, explanation))
-
-
-def archive(
-    tx: Tx, tenant_id: str, author: Author, memory_id: UUID, reason: str | None, version: int | None
-) -> Made | None:
-    """Archive an active memory; None: it is not active. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.status != Status.ACTIVE:
-        return None
-    return _make(tx, tenant_id, author, row, Archive(row.id, row.version, reason or "Archived by hand."))
-
-
 def require_version(row: Any, version: int | None) -> Any:
     """Return the row if it is at the version that the caller has seen. Conflict: it is not."""
     if version is not None and row.version != version:
@@ -62,18 +31,40 @@ def require_version(row: Any, version: int | None) -> Any:
     return row
 
 
-def _make(tx: Tx, tenant_id: str, author: Author, row: Any, change: Pin | Archive | Restore) -> Made:
-    counts = writer.apply(tx, tenant_id, Owner(row.user_id, row.group_id), [change], author)
-    return Made(change.change_id, counts)
+def _change(
+    name: str, tx: Tx, tenant_id: str, author: Author, memory_id: UUID, reason: str | None, version: int | None
+) -> Made | None:
+    """Change a memory; None: it is so already, or an archived one. NotFound, Conflict: it is at another version."""
+    row = require_version(memories.get(tx, memory_id), version)
+    done, needed = _CHANGES[name]
+    change = needed(row, reason or f"{done} by hand.")
+    if change is None:
+        return None
+    return Made(change.change_id, writer.apply(tx, tenant_id, Owner(row.user_id, row.group_id), [change], author))
 
+
+def _pin(row: Any, reason: str, *, pinned: bool) -> Pin | None:
+    return None if row.pinned == pinned else Pin(row.id, row.version, pinned, reason)
+
+
+def _archive(row: Any, reason: str) -> Archive | None:
+    return Archive(row.id, row.version, reason) if row.status == Status.ACTIVE else None
+
+
+def _restore(row: Any, reason: str) -> Restore | None:
+    return None if row.status == Status.ACTIVE else Restore(row.id, row.version, reason)
+
+
+_CHANGES: Final[Mapping[str, tuple[str, Callable[[Any, str], Pin | Archive | Restore | None]]]] = {
+    "pin": ("Pinned", partial(_pin, pinned=True)),
+    "unpin": ("Unpinned", partial(_pin, pinned=False)),
+    "archive": ("Archived", _archive),
+    "restore": ("Restored", _restore),
+}
+"""What the history says by default, and the change that a memory's row needs, with its reason; None: none."""
 
 Change = Callable[[Tx, str, Author, UUID, str | None, int | None], Made | None]
 """A change of one memory: transaction, tenant, author, memory, reason, version that the author has seen."""
 
-CHANGES: Final[Mapping[str, Change]] = {
-    "pin": partial(pin, pinned=True),
-    "unpin": partial(pin, pinned=False),
-    "archive": archive,
-    "restore": restore,
-}
+CHANGES: Final[Mapping[str, Change]] = {name: partial(_change, name) for name in _CHANGES}
 """The changes by the names that requests give them."""

@@ -11,12 +11,12 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core.errors import Conflict, NotFound
+from core.errors import Conflict
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.tenancy import tenants
 from core.types import Json
 
@@ -49,10 +49,7 @@ def request(tx: Tx, tenant_id: str, user_id: str, params: Json, author: Author, 
 
 def get(tx: Tx, rebuild_id: UUID) -> Any:
     """Return the row of one rebuild, or raise NotFound."""
-    row = tx.execute(_GET, {"id": rebuild_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no rebuild {rebuild_id} in this tenant.")
-    return row
+    return required_row(tx, _GET, {"id": rebuild_id}, f"There is no rebuild {rebuild_id} in this tenant.")
 
 
 def find(tx: Tx, user_id: str | None, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:

@@ -24,7 +24,7 @@ from core.config import Settings
 from core.errors import Misconfigured, NotFound
 from core.memory import tombstones
 from core.storage import key_files
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.types import Json
 
 KEY_BYTES: Final = 32
@@ -174,9 +174,7 @@ def settle(
 
 def get(tx: Tx, receipt_id: UUID) -> Receipt:
     """Return a receipt; NotFound if there is none in this tenant."""
-    row = tx.execute(_GET, {"id": receipt_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no receipt {receipt_id} in this tenant.")
+    row = required_row(tx, _GET, {"id": receipt_id}, f"There is no receipt {receipt_id} in this tenant.")
     return Receipt(row.body, row.signature)
 
 

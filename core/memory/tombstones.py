@@ -84,17 +84,11 @@ def groups_erased_until(tx: Tx, tenant_id: str, group_ids: Iterable[str]) -> dic
     return {hashes[hashed]: at for hashed, at in _existing_hashes(tx, hashes).items()} if hashes else {}
 
 
-def are_erased(
-    tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], group_id: str | None = None
-) -> list[bool]:
-    """Return for each candidate whether it was erased: itself, or with all that the user had said until then.
-
-    `group_id`: to which they were said; what was said to a part of it has the group of its session.
-    """
+def are_erased(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
+    """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
     if not candidates:
         return []
-    answers = run_together(tx, *asking(tenant_id, candidates, group_id))
-    return were_erased(tx, user_id, candidates, group_id, answers)
+    return were_erased(tx, user_id, candidates, None, run_together(tx, *asking(tenant_id, candidates)))
 
 
 def asking(

@@ -53,17 +53,9 @@ def apply_updates(
 
 def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
     """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
-    rows = _change_all(tx, _ARCHIVE, archives)
-    by_id = {a.id: a for a in archives}
-    versions.record(
-        tx, [VersionEntry(row, "archive", by_id[row.id].reason, by_id[row.id].change_id) for row in rows], author
-    )
-    return [
-        announcements.event_about(
-            row.id, "memory.archived", announcements.change_payload(row, by_id[row.id].reason, old=row)
-        )
-        for row in rows
-    ]
+    steps = _change_all(tx, _ARCHIVE, archives, "archive", author)
+    payloads = [(step.row, announcements.change_payload(step.row, step.reason, old=step.row)) for step in steps]
+    return [announcements.event_about(row.id, "memory.archived", payload) for row, payload in payloads]
 
 
 def replace_index_entry(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
@@ -87,28 +79,14 @@ def slots_taken(tx: Tx, ids: Sequence[UUID]) -> set[UUID]:
 
 
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
-    rows = _change_all(tx, _RESTORE, restores)
-    refuse_collisions(tx, [row.id for row in rows])
-    by_id = {r.id: r for r in restores}
-    versions.record(
-        tx, [VersionEntry(row, "restore", by_id[row.id].reason, by_id[row.id].change_id) for row in rows], author
-    )
-    return [
-        announcements.event_about(
-            row.id, "memory.restored", announcements.change_payload(row, by_id[row.id].reason, new=row)
-        )
-        for row in rows
-    ]
+    steps = _change_all(tx, _RESTORE, restores, "restore", author)
+    refuse_collisions(tx, [step.row.id for step in steps])
+    payloads = [(step.row, announcements.change_payload(step.row, step.reason, new=step.row)) for step in steps]
+    return [announcements.event_about(row.id, "memory.restored", payload) for row, payload in payloads]
 
 
 def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
-    rows = _change_all(tx, _PIN, pins)
-    by_id = {pin.id: pin for pin in pins}
-    steps = [
-        VersionEntry(row, "pin" if row.pinned else "unpin", by_id[row.id].reason, by_id[row.id].change_id)
-        for row in rows
-    ]
-    versions.record(tx, steps, author)
+    steps = _change_all(tx, _PIN, pins, "pin", author)
     return [_updated_event(step.row, step.row, step.change, step.reason) for step in steps]
 
 
@@ -175,15 +153,25 @@ def _use(tx: Tx, ids: Sequence[UUID]) -> list[UUID]:
     return list(tx.execute(_USE, values).scalars())
 
 
-def _change_all(tx: Tx, change: TextClause, requests: Sequence[Archive | Restore | Pin]) -> Sequence[MemoryRow]:
-    """Run a statement on memories at their given versions; return the rows. Conflict: one is at another version."""
+def _change_all(
+    tx: Tx, change: TextClause, requests: Sequence[Archive | Restore | Pin], name: str, author: Author
+) -> list[VersionEntry]:
+    """Run a statement on memories at their given versions, and record it. Conflict: one is at another version."""
     if not requests:
         return []
     expected = [{"id": c.id, "version": c.version, "pinned": isinstance(c, Pin) and c.pinned} for c in requests]
     rows = tx.execute(change, {"rows": recordset(expected)}).all()
     if len(rows) != len(requests):
         raise Conflict("A memory of this decision has been changed in the meantime, or its status does not allow it.")
-    return rows
+    by_id = {request.id: request for request in requests}
+    steps = [
+        VersionEntry(
+            row, "unpin" if name == "pin" and not row.pinned else name, by_id[row.id].reason, by_id[row.id].change_id
+        )
+        for row in rows
+    ]
+    versions.record(tx, steps, author)
+    return steps
 
 
 def _updated_event(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:

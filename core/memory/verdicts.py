@@ -95,9 +95,7 @@ def recording(tenant_id: str, owner: Owner, changes: Sequence[Change], author: A
 
     A plain addition has none: its first version says it all. Edits by agents are their everyday work.
     """
-    rows = [row for change in changes for row in _rows(change)]
-    if author.cause is None:
-        rows += [_edit_row(change) for change in changes if isinstance(change, Edit)]
+    rows = [row for change in changes for row in _rows(change, by_hand=author.cause is None)]
     if not rows:
         return None
     shared: Json = {"user_id": owner.user_id, "group_id": owner.group_id, "author": author.as_json()}
@@ -123,7 +121,7 @@ def candidate_of(kept: Json) -> Candidate:
     return Candidate(**read | {name: enum(kept[name]) for name, enum in enums.items()})
 
 
-def _rows(change: Change) -> Iterator[Json]:
+def _rows(change: Change, *, by_hand: bool) -> Iterator[Json]:
     match change:
         case Confirm(known=known):
             yield _row(change, "confirm", known.id)
@@ -139,42 +137,23 @@ def _rows(change: Change) -> Iterator[Json]:
             yield _row(change, "supersede", change.id, known.id)
         case Add(past=past) if past is not None:
             yield _row(change, "predates", change.id)
-        case Dispute(memory=memory, other=other, reason=reason, change_id=change_id):
-            yield {
-                "id": change_id,
-                "kind": "contradict",
-                "reason": reason,
-                "candidate": {"content": memory.content},
-                "memory_id": memory.id,
-                "other_id": other.id,
-            }
-
-
-def _edit_row(change: Edit) -> Json:
-    return {
-        "id": change.change_id,
-        "kind": "edit",
-        "reason": change.reason,
-        "candidate": {"content": change.fields.get("content")},
-        "memory_id": change.id,
-        "other_id": None,
-    }
+        case Dispute(memory=memory, other=other):
+            yield _row(change, "contradict", memory.id, other.id, content=memory.content)
+        case Edit() if by_hand:
+            yield _row(change, "edit", change.id, content=change.fields.get("content"))
 
 
 def _row(
-    change: Confirm | Merge | Replace | Joined | Ignore | Add,
+    change: Confirm | Merge | Replace | Joined | Ignore | Add | Dispute | Edit,
     kind: str,
     memory_id: UUID | None,
     other_id: UUID | None = None,
+    *,
+    content: object = None,
 ) -> Json:
-    return {
-        "id": change.change_id,
-        "kind": kind,
-        "reason": change.reason,
-        "candidate": candidate_json(change.candidate),
-        "memory_id": memory_id,
-        "other_id": other_id,
-    }
+    candidate = {"content": content} if isinstance(change, Dispute | Edit) else candidate_json(change.candidate)
+    row = {"id": change.change_id, "kind": kind, "reason": change.reason, "candidate": candidate}
+    return row | {"memory_id": memory_id, "other_id": other_id}
 
 
 _RECORD = text("""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -95,7 +95,9 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     rows: Rows = {}
     mattering: dict[UUID, Emission] = {}
     if rewrites:  # They may change what confirmations have changed.
-        mattering = _confirm(tx, tenant_id, confirms, author, rows) | _rewrite(tx, tenant_id, rewrites, author, rows)
+        before = _Stored(tenant_id, owner, (), confirms)
+        run_together(tx, *before.write(tx, policy, author, rows))
+        mattering = _important(tx, before.confirmed) | _rewrite(tx, tenant_id, rewrites, author, rows)
     stored = _Stored(tenant_id, owner, adds, () if rewrites else confirms)
     following = stored.write(tx, policy, author, rows)
     mattering |= _important(tx, stored.confirmed)
@@ -107,12 +109,15 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     derived_events = insertions.derive(tx, tenant_id, owner, derived, author)
     _dispute(tx, tenant_id, disputes, author, rows)
     history.unlink(tx, unlinks)
-    following += history.linking(tenant_id, [*_succession(adds), *links])
+    succession = [Link(a.id, Relation.SUPERSEDES, known.id, a.change_id) for a in adds for known, _ in a.retired]
+    following += history.linking(tenant_id, [*succession, *links])
     if not _is_plain(changes):
         run_together(tx, *following)
         following = []
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
-    strengthened = retention.asking_facts([*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
+    linked: list[Link | Unlink] = [*links, *unlinks]
+    ends = [end for link in linked for end in (link.from_id, link.to_id)]
+    strengthened = retention.asking_facts([*(c.known.id for c in [*confirms, *rewrites]), *ends, *kept])
     emissions = [*mattering.values(), *derived_events, *more]
     announced: list[BoundStatement | None] = []
 
@@ -146,11 +151,7 @@ def _announcing(
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
     """Lock a user's memories for writing until the transaction ends."""
-    tx.execute(*_lock(tenant_id, user_id))
-
-
-def _lock(tenant_id: str, user_id: str) -> BoundStatement:
-    return _LOCK, {"owner": f"{tenant_id}/{user_id}"}
+    tx.execute(_LOCK, {"owner": f"{tenant_id}/{user_id}"})
 
 
 def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author) -> int:
@@ -189,7 +190,7 @@ def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> 
     # Each statement of a round trip has its own snapshot, those after the lock a later one.
     _, policy, *overtaking = run_together(
         tx,
-        _lock(tenant_id, owner.user_id),
+        (_LOCK, {"owner": f"{tenant_id}/{owner.user_id}"}),
         retention.asking_policy(tenant_id),
         *statements,
         meanwhile=lambda: insertions.read_ahead(adds),
@@ -269,16 +270,6 @@ class _Stored:
             history.citing(self.tenant_id, cited),
             *insertions.accompanying(self.tenant_id, self.owner, self.adds),
         ]
-
-
-def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
-    """Confirm known memories; return events for newly important ones."""
-    confirmations = _confirmations(confirms)
-    (answer,) = run_together(tx, history.changing(_CONFIRM, confirmations))
-    confirmed, steps = history.changed(answer, confirmations)
-    run_together(tx, history.recording(steps, author), history.citing(tenant_id, _cited(confirms)))
-    rows |= confirmed
-    return _important(tx, answer)
 
 
 def _retirements(adds: Sequence[Add], confirms: Sequence[Confirm], rows: Rows) -> list[RowChange]:
@@ -393,17 +384,6 @@ def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author
         step = ("dispute", dispute.reason, dispute.change_id)
         rows[side.id] = history.change_one(tx, _DISPUTE, values, step, author)
     history.link(tx, tenant_id, [Link(d.memory.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
-
-
-def _strengthened_ids(
-    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link | Unlink]
-) -> list[UUID]:
-    known_ids = [change.known.id for change in (*confirms, *rewrites)]
-    return [*known_ids, *(end for link in links for end in (link.from_id, link.to_id))]
-
-
-def _succession(adds: Iterable[Add]) -> list[Link]:
-    return [Link(a.id, Relation.SUPERSEDES, known.id, a.change_id) for a in adds for known, _ in a.retired]
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:owner, 0))")

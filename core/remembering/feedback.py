@@ -101,14 +101,8 @@ def _changes(row: Any, event: Event, secrets: str) -> Json:
     """Return the fields that the feedback sets. Never: the correction holds a secret."""
     if event.payload["verdict"] == "correct":
         return _corrected(row, str(event.payload["content"]).strip(), secrets)
-    return _confirmed(row) if event.payload["verdict"] == "confirm" else _weakened(row)
-
-
-def _confirmed(row: Any) -> Json:
-    return {"confidence": round(row.confidence + (1 - row.confidence) * CONFIRMED, 4)}
-
-
-def _weakened(row: Any) -> Json:
+    if event.payload["verdict"] == "confirm":
+        return {"confidence": round(row.confidence + (1 - row.confidence) * CONFIRMED, 4)}
     return {name: round(max(LEAST, getattr(row, name) * WEAKENED), 4) for name in ("confidence", "importance")}
 
 

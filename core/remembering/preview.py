@@ -26,7 +26,7 @@ from core.inference.client import Call, ChatClient
 from core.inference.embedders import Embedder
 from core.inference.quota import Grant
 from core.inference.token_bucket import Need
-from core.memory.changes import Add, Change, Confirm, Dispute, Joined, Merge, Owner, Replace
+from core.memory.changes import Add, Confirm, Dispute, Joined, Merge, Owner, Replace
 from core.memory.identity import KnownMemory
 from core.remembering import stated
 from core.remembering.stated import CandidateChange
@@ -143,12 +143,9 @@ def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
 
 def _verdict(owner: Owner, change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Verdict:
     outcome = stated.outcome_of(change, disputes)
-    verdict = "quarantine" if _is_set_apart(change) else outcome.verdict
+    is_apart = isinstance(change, Add) and change.candidate.trust is Trust.QUARANTINED
+    verdict = "quarantine" if is_apart else outcome.verdict
     return Verdict(owner, verdict, outcome.reason, change.candidate, list(_against(change, disputes)))
-
-
-def _is_set_apart(change: Change) -> bool:
-    return isinstance(change, Add) and change.candidate.trust is Trust.QUARANTINED
 
 
 def _against(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Iterator[KnownMemory]:

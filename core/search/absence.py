@@ -18,7 +18,7 @@ from core.search import filters, query
 from core.search.ordering import RankedHit
 from core.search.query import Ranking
 from core.search.question import Question
-from core.storage.db import EVERYTHING, UNLABELLED, Database, Tx
+from core.storage.db import EVERYTHING, UNLABELLED, Database, Tx, required_row
 from core.types import Status, Trust
 
 EVERY_RESULT: Final = 1_000_000
@@ -75,10 +75,8 @@ def explain(db: Database, tenant_id: str, question: Question, embedder: Embedder
 def _row(tx: Tx, target: Target) -> Any:
     if target.session_id is None:
         return memories.get(tx, _uuid(target.id))
-    row = tx.execute(_MESSAGE, {"session": target.session_id, "id": target.id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no message {target.id!r} in session {target.session_id!r}.")
-    return row
+    missing = f"There is no message {target.id!r} in session {target.session_id!r}."
+    return required_row(tx, _MESSAGE, {"session": target.session_id, "id": target.id}, missing)
 
 
 def _uuid(written: str) -> UUID:

@@ -30,7 +30,7 @@ class Hit:
     `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
     `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in
     seconds since 1970; `role` and `speaker` say who spoke; `asks`: it contains a question; `names`: number of names;
-    `retired`: a message that supports only superseded memories; `outdated`: one of them at least.
+    `retired`: a message that supports only superseded memories.
     """
 
     key: str
@@ -48,7 +48,6 @@ class Hit:
     asks: bool = False
     names: int = 0
     retired: bool = False
-    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ def of(
         role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
         speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
         retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
-        outdated=np.array([hit.outdated for hit in hits], dtype=np.bool_),
+        outdated=np.zeros(len(hits), dtype=np.bool_),
         citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         session_ids=sessions,
         speakers=spoke,

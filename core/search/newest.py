@@ -18,7 +18,7 @@ from core.search.question import Question
 from core.search.ranking import Scores
 from core.search.selection import Selection
 from core.search.texts import Texts
-from core.storage.db import Tx, run_together
+from core.storage.db import Tx, message_places, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Message
 
@@ -95,11 +95,7 @@ def _alike(question: Question, selection: Selection, scores: Scores) -> dict[str
 
 def _successors_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that finds the active memories which superseded what these messages said."""
-    pairs = [message_of_key(key) for key in keys]
-    return _SUCCESSORS, {
-        "sessions": [session_id for session_id, _ in pairs],
-        "ids": [message_id for _, message_id in pairs],
-    }
+    return _SUCCESSORS, message_places(map(message_of_key, keys))
 
 
 _SUCCESSORS = text("""
@@ -107,7 +103,7 @@ _SUCCESSORS = text("""
         SELECT e.session_id, e.message_id, m.id, m.user_id, m.group_id, m.subject, m.attribute
         FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = 'superseded'
         WHERE (e.session_id, e.message_id) IN (
-            SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+            SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
     ), chain AS (
         SELECT session_id, message_id, id FROM outdated
         UNION

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from core.memory import as_of
 from core.search.filters import NO_FILTERS, Filters
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 from core.types import Relation, Status
 
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -104,8 +104,7 @@ def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> 
     values = {
         **reader.parameters,
         "ids": [UUID(key) for key in keys if "\x1f" not in key],
-        "sessions": [session for session, _ in messages],
-        "messages": [message for _, message in messages],
+        **message_places((session, message) for session, message in messages),
         "browsing": reader.browsing,
         "fan": FAN,
         "reach": reach,

@@ -20,6 +20,7 @@ from core.search.passages import FoundPassage
 from core.search.question import SearchResult
 from core.search.units import FoundUnit
 from core.sessions import sessions
+from core.storage.db import message_places
 from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Message
 
@@ -73,7 +74,8 @@ def results(page: RankedPage, read: Texts) -> list[SearchResult]:
         if item.hit.type == "memory" and (row := read.memories.get(item.hit.key)) is not None:
             results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row))
         elif (message := read.messages.get(item.hit.key)) is not None:
-            results.append(SearchResult(item, [_as_evidence(message)], message=message))
+            evidence = Evidence(message.session_id, message.id, message.event_id, message.content)
+            results.append(SearchResult(item, [evidence], message=message))
         elif (passage := read.passages.get(item.hit.key)) is not None:
             results.append(SearchResult(item, [], passage=passage))
         elif (unit := read.units.get(item.hit.key)) is not None:
@@ -87,18 +89,10 @@ def messages_by_key(rows: Iterable[Any]) -> dict[str, Message]:
 
 def messages_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that reads messages by key."""
-    pairs = [message_of_key(key) for key in keys]
-    return _MESSAGES, {
-        "sessions": [session_id for session_id, _ in pairs],
-        "ids": [message_id for _, message_id in pairs],
-    }
-
-
-def _as_evidence(message: Message) -> Evidence:
-    return Evidence(message.session_id, message.id, message.event_id, message.content)
+    return _MESSAGES, message_places(map(message_of_key, keys))
 
 
 _MESSAGES = text("""
     SELECT * FROM messages
-    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
 """)

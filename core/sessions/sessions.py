@@ -15,7 +15,7 @@ from core.events.parsing import Incoming
 from core.sessions import state as sessions_state
 from core.sessions import working_memory
 from core.sessions.message_rows import ENDED, SESSION_EVENTS, SPOKEN, TOOL, TOOL_RESULT, Draft, Drafts
-from core.storage.db import Tx, recordset, run_together
+from core.storage.db import Tx, message_places, recordset, required_row, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Json, Message
 
@@ -140,9 +140,8 @@ def with_count(tx: Tx, event: Incoming) -> Incoming:
 
 def get(tx: Tx, session_id: str) -> Session:
     """Return one session; NotFound if it has no event."""
-    row = tx.execute(text("SELECT * FROM sessions WHERE id = :id"), {"id": session_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no session {session_id!r} in this tenant.")
+    missing = f"There is no session {session_id!r} in this tenant."
+    row = required_row(tx, text("SELECT * FROM sessions WHERE id = :id"), {"id": session_id}, missing)
     return session_of(row)
 
 
@@ -172,9 +171,8 @@ def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> 
 
 def message(tx: Tx, session_id: str, message_id: str) -> Message:
     """Return one message of a session; NotFound if there is none with that id."""
-    row = tx.execute(_MESSAGE, {"session": session_id, "message": message_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    missing = f"There is no message {message_id!r} in a session {session_id!r} of this tenant."
+    row = required_row(tx, _MESSAGE, {"session": session_id, "message": message_id}, missing)
     return message_of(row)
 
 
@@ -237,8 +235,7 @@ def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
     message_keys = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
     if not message_keys:
         return set()
-    rows = tx.execute(_KNOWN, {"sessions": [s for s, _ in message_keys], "ids": [m for _, m in message_keys]})
-    return {(row.session_id, row.id) for row in rows}
+    return {(row.session_id, row.id) for row in tx.execute(_KNOWN, message_places(message_keys))}
 
 
 def _is_new(event: Incoming, known_ids: set[tuple[str, str]]) -> bool:
@@ -301,7 +298,7 @@ _OPEN = text("""
 
 _KNOWN = text("""
     SELECT session_id, id FROM messages
-    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
 """)
 
 _STAND = text("""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import text
 
 from core.storage.db import Tx
+from core.tenancy import settings_rows
 from core.types import Event, Message
 
 SETTING: Final = "clock"
@@ -37,8 +37,7 @@ def of_tenant(tx: Tx) -> str | None:
 
 def put_of_tenant(tx: Tx, tenant_id: str, zone: str | None) -> None:
     """Set the time zone of users for whom none was set; None: UTC."""
-    value = json.dumps({"time_zone": zone})
-    tx.execute(_PUT_OF_TENANT, {"tenant": tenant_id, "name": SETTING, "value": value})
+    settings_rows.write(tx, tenant_id, SETTING, {"time_zone": zone})
 
 
 def local(tx: Tx, user_id: str | None, moment: datetime) -> datetime:
@@ -88,11 +87,6 @@ _ZONES = text(f"""
             (SELECT time_zone FROM owners WHERE kind = 'user' AND id = i.id), {_TENANT_ZONE}) AS time_zone
         FROM unnest(cast(:ids AS text[])) AS i (id)) AS zones
     WHERE time_zone IS NOT NULL
-""")
-
-_PUT_OF_TENANT = text("""
-    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
-    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
 """)
 
 _PUT = text("""

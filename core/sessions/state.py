@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.errors import Invalid, NotFound, Problem
+from core.errors import Invalid, Problem
 from core.events import parsing
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.types import Json
 
 STATE_BYTES: Final = 64 * 1024
@@ -23,9 +23,8 @@ def merge(tx: Tx, session_id: str, patch: Mapping[str, Any], pointer: str = "") 
     NotFound: there is no such session. Invalid: the patch cannot be stored, or the state grows too large; `pointer` is
     the place of the patch in the request.
     """
-    row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no session {session_id!r} in this tenant. Publish `session.started` first.")
+    missing = f"There is no session {session_id!r} in this tenant. Publish `session.started` first."
+    row = required_row(tx, _LOCK, {"session": session_id}, missing)
     _require_storable(patch, pointer)
     merged = merge_patch(row.state, patch)
     written = json.dumps(merged, ensure_ascii=False)

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import parsing
 from core.storage import bounded_rows
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 
 VALUE_BYTES: Final = 64 * 1024
 """Largest value as JSON, bytes: for notes and intermediate results; larger ones are documents."""
@@ -50,9 +50,8 @@ def put(
 
 def get(tx: Tx, session_id: str, key: str) -> WorkingValue:
     """Return the value of a key; NotFound if there is none, or it has expired."""
-    row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
-    if row is None:
-        raise NotFound(f"Session {session_id!r} has no key {key!r}, or it has expired.")
+    missing = f"Session {session_id!r} has no key {key!r}, or it has expired."
+    row = required_row(tx, _GET, {"session": session_id, "key": key}, missing)
     return _stored_value(row)
 
 

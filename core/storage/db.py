@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,12 +17,12 @@ from psycopg.abc import Loader
 from psycopg.adapt import AdaptersMap
 from psycopg.pq import Format
 from pydantic_core import from_json, to_json
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, Executable, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
-from core.errors import Misconfigured
+from core.errors import Misconfigured, NotFound
 from core.storage import connection, idle_connections, multiquery
 from core.storage.kept_plans import OutdatedPlanError
 from core.storage.multiquery import BoundStatement
@@ -315,6 +315,20 @@ def load_raw(adapters: AdaptersMap) -> None:
     as_sent = adapters.get_loader(adapters.types["bytea"].oid, Format.BINARY)
     for name in ("bool", "int2", "int4", "float4", "timestamptz"):
         adapters.register_loader(adapters.types[name].oid, cast("type[Loader]", as_sent))
+
+
+def message_places(places: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the values by which statements name messages: their sessions, and their ids in these."""
+    pairs = list(places)
+    return {"sessions": [session for session, _ in pairs], "messages": [message for _, message in pairs]}
+
+
+def required_row(tx: Tx, statement: Executable, values: Mapping[str, Any], missing: str) -> Any:
+    """Return the row that a statement finds. NotFound: it finds none; `missing` says so."""
+    row = tx.execute(statement, values).first()
+    if row is None:
+        raise NotFound(missing)
+    return row
 
 
 def run_together(

@@ -27,7 +27,7 @@ from core.language.terms import token_estimate
 from core.screening import output
 from core.sessions import hidden_messages, sessions
 from core.sessions.sessions import Session
-from core.storage.db import Database, Tx, recordset
+from core.storage.db import Database, Tx, message_places, recordset
 from core.summaries import extractive, open_questions
 from core.summaries import key_messages as summaries_key_messages
 from core.summaries.key_messages import KeyMessage
@@ -268,11 +268,7 @@ def forget_messages(tx: Tx, tenant_id: str, message_keys: Sequence[tuple[str, st
     if not message_keys:
         return 0
     _lock(tx, tenant_id, [session_id for session_id, _ in message_keys])
-    values = {
-        "sessions": [session for session, _ in message_keys],
-        "messages": [message for _, message in message_keys],
-    }
-    return tx.execute(_FORGET, values).rowcount
+    return tx.execute(_FORGET, message_places(message_keys)).rowcount
 
 
 def first_half(read: Sequence[Message], limits: SummaryLimits) -> Sequence[Message]:

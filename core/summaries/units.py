@@ -20,7 +20,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core import metrics
-from core.errors import Conflict, NotFound
+from core.errors import Conflict
 from core.events.publishing import Author
 from core.extraction.protocol import ExtractedUnit
 from core.index import search_index, unit_entries
@@ -29,7 +29,7 @@ from core.index.unit_entries import UnitEntry
 from core.inference.embedders import Embedder
 from core.inference.sound_vectors import embed_sound
 from core.sessions import sessions, speaker_clocks
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, message_places, recordset, required_row
 from core.summaries import segmentation, unit_llm_text, unit_rule_text
 from core.summaries.segmentation import Boundary
 from core.summaries.unit_llm_text import EarlierModelText
@@ -219,19 +219,14 @@ def of_session(
 
 def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
     """Return one unit; `seen_by`: if this user heard it. NotFound: there is none, or it has no talk."""
-    row = tx.execute(_BY_ID, {"id": unit_id, "seen_by": seen_by}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no unit {unit_id} in this tenant{f' that {seen_by!r} heard' if seen_by else ''}.")
+    missing = f"There is no unit {unit_id} in this tenant{f' that {seen_by!r} heard' if seen_by else ''}."
+    row = required_row(tx, _BY_ID, {"id": unit_id, "seen_by": seen_by}, missing)
     return _unit(row)
 
 
 def forget_messages(tx: Tx, message_keys: Sequence[tuple[str, str]]) -> int:
     """Reword, by rules, the units of these messages (session and id), blank or labelled by now; return how many."""
-    values = {
-        "sessions": [session for session, _ in message_keys],
-        "messages": [message for _, message in message_keys],
-    }
-    covering = [(row.tenant_id, _unit(row)) for row in tx.execute(_COVERING, values)]
+    covering = [(row.tenant_id, _unit(row)) for row in tx.execute(_COVERING, message_places(message_keys))]
     within = _within(tx, [unit.id for _, unit in covering])
     for tenant_id, unit in covering:
         if not within[unit.id]:

@@ -6,7 +6,6 @@ column they are in (`core.storage.vector_spaces`), and, during a change, the mod
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, Self
@@ -16,6 +15,7 @@ from sqlalchemy import text
 from core.errors import Conflict
 from core.storage.db import Tx
 from core.storage.vector_spaces import OTHER, SCHEMAS, EmbeddingModel
+from core.tenancy import settings_rows
 from core.types import Json
 
 SETTING: Final = "embedding"
@@ -90,28 +90,18 @@ def parse(value: Json | None) -> TenantEmbedding | None:
 
 def read(tx: Tx, tenant_id: str, *, lock: bool = False) -> TenantEmbedding | None:
     """Return the tenant's model; None: that of the installation. `lock`: nobody else changes it in the meantime."""
-    select = _SELECT_LOCKED if lock else _SELECT
-    return parse(tx.execute(select, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none())
+    return parse(settings_rows.read(tx, tenant_id, SETTING, lock=lock))
 
 
 def write(tx: Tx, tenant_id: str, chosen: TenantEmbedding) -> None:
     """Store the model of a tenant."""
     value: dict[str, Any] = asdict(chosen) | {"until": chosen.until and chosen.until.isoformat()}
-    tx.execute(_UPSERT, {"tenant": tenant_id, "name": SETTING, "value": json.dumps(value)})
+    settings_rows.write(tx, tenant_id, SETTING, value)
 
 
 def forget(tx: Tx, tenant_id: str) -> None:
     """Give a tenant the model of the installation, whose vectors it has."""
     tx.execute(_DELETE, {"tenant": tenant_id, "name": SETTING})
 
-
-_SELECT = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")
-
-_SELECT_LOCKED = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name FOR UPDATE")
-
-_UPSERT = text("""
-    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
-    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
-""")
 
 _DELETE = text("DELETE FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import text
-
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
+from core.tenancy import settings_rows
 from core.types import Json
 
 SETTING: Final = "extraction"
@@ -24,7 +22,7 @@ def least_importance(tx: Tx, tenant_id: str) -> float:
 
 def asking(tenant_id: str) -> BoundStatement:
     """Return the statement that `least_of` reads the answer of, to be run together with others."""
-    return _SELECT, {"tenant": tenant_id, "name": SETTING}
+    return settings_rows.asking(tenant_id, SETTING)
 
 
 def least_of(answer: Sequence[Any]) -> float:
@@ -39,13 +37,4 @@ def view(tx: Tx, tenant_id: str) -> Json:
 
 def put(tx: Tx, tenant_id: str, min_importance: float) -> None:
     """Set the importance below which extracted statements are not kept."""
-    value = json.dumps({"min_importance": min_importance})
-    tx.execute(_UPSERT, {"tenant": tenant_id, "name": SETTING, "value": value})
-
-
-_SELECT = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")
-
-_UPSERT = text("""
-    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
-    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
-""")
+    settings_rows.write(tx, tenant_id, SETTING, {"min_importance": min_importance})

@@ -7,15 +7,14 @@ only be lower than the other two.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from pydantic import ValidationError
-from sqlalchemy import text
 
 from core.errors import Forbidden, Invalid, Problem
 from core.settings.limits import TenantLimits
 from core.storage.db import Tx
+from core.tenancy import settings_rows
 from core.types import Json
 
 SETTING: Final = "limits"
@@ -70,17 +69,8 @@ def _check(values: Json) -> Json:
 
 
 def _read(tx: Tx, tenant_id: str) -> dict[str, Any]:
-    stored = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
-    return dict(stored or {})
+    return dict(settings_rows.read(tx, tenant_id, SETTING) or {})
 
 
 def _write(tx: Tx, tenant_id: str, value: Json) -> None:
-    tx.execute(_UPSERT, {"tenant": tenant_id, "name": SETTING, "value": json.dumps(value)})
-
-
-_SELECT = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")
-
-_UPSERT = text("""
-    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
-    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
-""")
+    settings_rows.write(tx, tenant_id, SETTING, value)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import text
 
 from core.errors import Invalid, Problem
 from core.storage.db import Tx
+from core.tenancy import settings_rows
 
 SETTING: Final = "retention"
 """Name of the row in `tenant_settings`."""
@@ -71,14 +71,13 @@ class Retention(BaseModel):
 
 def get(tx: Tx, tenant_id: str) -> Retention:
     """Return what the tenant has chosen; without a choice everything is kept."""
-    stored = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none()
-    return Retention.model_validate(stored or {})
+    return Retention.model_validate(settings_rows.read(tx, tenant_id, SETTING) or {})
 
 
 def put(tx: Tx, tenant_id: str, chosen: Retention) -> None:
     """Set how long everything is kept; the next sweep goes by it. Invalid: one time contradicts another."""
     check(chosen)
-    tx.execute(_UPSERT, {"tenant": tenant_id, "name": SETTING, "value": chosen.model_dump_json(exclude_defaults=True)})
+    settings_rows.write(tx, tenant_id, SETTING, chosen.model_dump(mode="json", exclude_defaults=True))
 
 
 def check(chosen: Retention) -> None:
@@ -99,10 +98,3 @@ _ORDER: Final = (
     ("dispatches_days", "events_days", "a finished dispatch leaves with its event at the latest"),
     ("dispatches_days", "dead_letters_days", "a dead letter is kept longer than what has succeeded"),
 )
-
-_SELECT = text("SELECT value FROM tenant_settings WHERE tenant_id = :tenant AND name = :name")
-
-_UPSERT = text("""
-    INSERT INTO tenant_settings (tenant_id, name, value) VALUES (:tenant, :name, cast(:value AS jsonb))
-    ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value, updated_at = clock_timestamp()
-""")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from pydantic_core import from_json
 from sqlalchemy import text
@@ -15,6 +15,7 @@ from core.screening import output
 from core.sessions.known_owners import KINDS, Kind
 from core.storage import db
 from core.storage.db import Database, Tx
+from core.transfer import profile_places
 from core.transfer.archive import FILES, GROUP_FORMAT, ArchiveWriter
 from core.transfer.seals import Seals
 from core.types import Json, Trust
@@ -73,30 +74,9 @@ def _profile(tx: Tx, kind: Kind, name: str) -> Iterator[Json]:
     """Yield the profile, whose entries name memories by their ordinals."""
     row = tx.execute(_PROFILE, {"owner": f"{kind}:{name}"}).one_or_none()
     if row is not None:
-        ids = sorted(set(_cited(row.attributes)))
+        ids = sorted(set(profile_places.named(row.attributes, str)))
         ordinals = {memory.id: memory.ordinal for memory in tx.execute(_ORDINALS[kind], {"owner": name, "ids": ids})}
-        yield {"attributes": _by_ordinal(row.attributes, ordinals), "version": row.version}
-
-
-def _cited(value: Any) -> Iterator[str]:
-    """Yield the ids of the memories that a part of a profile names."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from inner if key == "memories" and isinstance(inner, list) else _cited(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _cited(inner)
-
-
-def _by_ordinal(value: Any, ordinals: Mapping[str, int]) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: [ordinals[memory_id] for memory_id in inner if memory_id in ordinals]
-            if key == "memories" and isinstance(inner, list)
-            else _by_ordinal(inner, ordinals)
-            for key, inner in value.items()
-        }
-    return [_by_ordinal(inner, ordinals) for inner in value] if isinstance(value, list) else value
+        yield {"attributes": profile_places.renamed(row.attributes, ordinals, str), "version": row.version}
 
 
 def _screened(row: Json) -> Json:

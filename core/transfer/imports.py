@@ -16,7 +16,7 @@ from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.settings.limits import LimitReached, QuotaReached, TenantLimits
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, required_row
 from core.types import Json
 
 PART_BYTES: Final = 4 * 1024 * 1024
@@ -125,10 +125,7 @@ def note(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, formats: Se
 
 def get(tx: Tx, import_id: UUID) -> Any:
     """Return the row of one import. NotFound."""
-    row = tx.execute(_GET, {"id": import_id}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no import {import_id} in this tenant.")
-    return row
+    return required_row(tx, _GET, {"id": import_id}, f"There is no import {import_id} in this tenant.")
 
 
 def find(tx: Tx, user_id: str | None, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]:

@@ -139,7 +139,8 @@ class Backtest:
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
         with log_window.read_only(db, tenant_id) as tx:
             in_force = _in_force(tx)
-        draft = request.draft.model_copy(update={"action_mode": "auto"}) if _is_shadow(request.draft) else request.draft
+        draft = request.draft
+        draft = draft.model_copy(update={"action_mode": "auto"}) if draft.action_mode == "shadow" else draft
         old = next((numbered for numbered in in_force if numbered[0].name == draft.name), None)
         others = _with_a_say(in_force, draft, old)
         rules: dict[Side, Numbered] = {"draft": (draft, old[1] + 1 if old else 1)}
@@ -313,10 +314,6 @@ def _in_force(tx: Tx) -> list[Numbered]:
         with suppress(Invalid):
             rules.append((parse(stored.document, TARGETS), stored.version))
     return rules
-
-
-def _is_shadow(rule: Rule) -> bool:
-    return rule.action_mode == "shadow"
 
 
 def _with_a_say(in_force: Sequence[Numbered], draft: Rule, old: Numbered | None) -> list[Numbered]:

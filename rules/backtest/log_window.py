@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count, groupby, islice
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import text
@@ -193,12 +194,9 @@ def _time_table(rules: Mapping[Side, Numbered], since: datetime, until: datetime
         for due in _due(rule, rule.schedule, since, until)
     )
     return [
-        Tick(due, for_users, [side for *_, side in same]) for (due, for_users), same in groupby(due_times, _of_tick)
+        Tick(due, for_users, [side for *_, side in same])
+        for (due, for_users), same in groupby(due_times, itemgetter(0, 1))
     ]
-
-
-def _of_tick(row: tuple[datetime, bool, Side]) -> tuple[datetime, bool]:
-    return row[0], row[1]
 
 
 def _due(rule: Rule, schedule: Schedule, since: datetime, until: datetime) -> list[datetime]:

@@ -80,7 +80,8 @@ class Redecision:
     def step(self, event: Event, verdicts: Sequence[RuleVerdict]) -> list[Step]:
         """Process the verdicts on one event, after everything that was due before it."""
         steps = self._resolve(self.flow.before(event))
-        held = [(verdict, self._held_by(event, verdict)) for verdict in verdicts]
+        is_shallow = event.hop < self.max_hops
+        held = [(verdict, verdict.held_by if is_shallow else "hop") for verdict in verdicts]
         fired = [verdict for verdict, reason in held if reason is None]
         passage = self.flow.meet(event, fired, self.ruleset.flushed_by(event))
         steps += [
@@ -94,7 +95,8 @@ class Redecision:
         at_once = {verdict.name for verdict in fired if verdict.name not in passage.gathered}
         for verdict in fired:
             if verdict.name in passage.gathered:
-                steps.append(Decision(event.seq, verdict.name, verdict.version, "gathered", _gathering(verdict.rule)))
+                gathering = "debounce" if verdict.rule.flow.debounce is not None else "count"
+                steps.append(Decision(event.seq, verdict.name, verdict.version, "gathered", gathering))
             elif (stage := held_now[verdict.name]) is not None:
                 steps.append(Decision(event.seq, verdict.name, verdict.version, "held", stage))
             else:
@@ -104,9 +106,6 @@ class Redecision:
     def close(self) -> list[Step]:
         """End every wait after the last event."""
         return self._resolve(self.flow.close())
-
-    def _held_by(self, event: Event, verdict: RuleVerdict) -> str | None:
-        return verdict.held_by if event.hop < self.max_hops else "hop"
 
     def _resolve(
         self, resolved: Sequence[Resolved], decided: int | None = None, at_once: Collection[str] = ()
@@ -161,7 +160,3 @@ def _asked(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[st
     except Exception as error:  # noqa: BLE001 - likewise
         log.warning("redecision.unasked", event_id=event.id, tenant=event.tenant_id, **logs.fault(error))
         return frozenset()
-
-
-def _gathering(rule: Rule) -> str:
-    return "debounce" if rule.flow.debounce is not None else "count"

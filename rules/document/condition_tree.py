@@ -142,6 +142,21 @@ class Group(Model):
             if nodes:
                 yield keyword, nodes
 
+    def children(self, pointer: str) -> Iterator[tuple[str, Leaf | Group]]:
+        """Return the conditions of the group, each with its place below that of the group."""
+        for keyword, nodes in self.members():
+            for index, node in enumerate(nodes):
+                yield f"{pointer}/{keyword}/{index}", node
+
+
+def leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
+    """Return the comparisons of a tree with their places, except those about list items."""
+    if isinstance(node, Leaf):
+        yield pointer, node
+        return
+    for at, child in node.children(pointer):
+        yield from leaves(child, at)
+
 
 for _model in (Leaf, Group):
     _model.model_rebuild()

@@ -299,9 +299,8 @@ Placed = tuple[str, Leaf | Group, int, bool]
 def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> Iterator[Placed]:
     yield pointer, node, depth, in_item
     if isinstance(node, Group):
-        for keyword, children in node.members():
-            for index, child in enumerate(children):
-                yield from _nodes(child, f"{pointer}/{keyword}/{index}", depth + 1, in_item=in_item)
+        for at, child in node.children(pointer):
+            yield from _nodes(child, at, depth + 1, in_item=in_item)
     elif isinstance(node.value, Leaf | Group):
         yield from _nodes(node.value, f"{pointer}/value", depth + 1, in_item=True)
 

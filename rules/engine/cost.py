@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import re2
 
 from core.types import Json
+from rules.document import condition_tree
 from rules.document.condition_tree import Group, Leaf, Reference
 from rules.document.schema import Rule
 from rules.engine.conditions import MAX_MEANT, Node, names_looked_up
@@ -135,14 +136,8 @@ def _templates_in(value: Any) -> int:
 
 
 def _parts(node: Node, pointer: str) -> Iterator[CostPart]:
-    if isinstance(node, Leaf):
-        yield (
-            _quantifier_cost(node, pointer) if isinstance(node.value, Leaf | Group) else _comparison_cost(node, pointer)
-        )
-        return
-    for keyword, children in node.members():
-        for index, child in enumerate(children):
-            yield from _parts(child, f"{pointer}/{keyword}/{index}")
+    for at, leaf in condition_tree.leaves(node, pointer):
+        yield _quantifier_cost(leaf, at) if isinstance(leaf.value, Leaf | Group) else _comparison_cost(leaf, at)
 
 
 def _quantifier_cost(leaf: Leaf, pointer: str) -> CostPart:

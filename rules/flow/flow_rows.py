@@ -213,7 +213,8 @@ def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], 
     """Return the taken debounces, each with its rule and the keys of its last event, and those that cannot continue."""
     recall = cache(rule_of)
     debounces = [(row, recall(tx, row.tenant_id, row.rule, row.version)) for row in taken]
-    last = _events(tx, {(row.tenant_id, max(row.event_seqs)) for row, rule in debounces if rule and _goes_on(rule)})
+    going_on = [row for row, rule in debounces if rule and _goes_on(rule)]
+    last = log.gathered(tx, {(row.tenant_id, max(row.event_seqs)): True for row in going_on})
     moves, drops = [], []
     for row, rule in debounces:
         burst = Burst(tuple(sorted(row.event_seqs)), row.root_seq)
@@ -238,13 +239,6 @@ def _keys(rule: Rule, key: str, last: Event | None) -> dict[str, str] | None:
         return None
     later = {name: flow_key(part.key, last) for name, part in rule.flow.parts().items()}
     return later | {_WAIT: key}
-
-
-def _events(tx: Tx, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], Event]:
-    if not places:
-        return {}
-    rows = recordset([{"tenant": tenant_id, "seq": seq} for tenant_id, seq in places])
-    return {(event.tenant_id, event.seq): event for event in map(log.event_of, tx.execute(_LAST, {"rows": rows}))}
 
 
 def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
@@ -386,11 +380,6 @@ _TAKE = text("""
     DELETE FROM flows f USING ripe r
     WHERE f.tenant_id = r.tenant_id AND f.rule = r.rule AND f.kind = r.kind AND f.key = r.key
     RETURNING f.tenant_id, f.rule, f.version, f.key, f.event_seqs, f.root_seq, f.due_at
-""")
-
-_LAST = text(f"""
-    SELECT {log.COLUMNS} FROM json_to_recordset(cast(:rows AS json)) AS r (tenant text, seq bigint)
-    JOIN events e ON e.tenant_id = r.tenant AND e.seq = r.seq
 """)
 
 # ARRAY(…) is evaluated once; a plan may run IN (…) for every row, each time with another set of locked rows.

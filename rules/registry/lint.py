@@ -16,6 +16,7 @@ from core.errors import Problem
 from core.events.parsing import PAYLOADS
 from core.events.reserved import EMITTED
 from core.events.type_patterns import matches
+from rules.document import condition_tree
 from rules.document.condition_tree import Group, Leaf, Reference
 from rules.document.schema import Emit, Rule, RunAgent
 from rules.document.targets import APPROVALS, TARGETS
@@ -222,20 +223,10 @@ def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
     """Return comparisons that hold for no possible value of their field."""
     if rule.conditions is None:
         return
-    for pointer, leaf in _leaves(rule.conditions, "/conditions"):
+    for pointer, leaf in condition_tree.leaves(rule.conditions, "/conditions"):
         reason = satisfiability.never(leaf, _shapes(rule, leaf.field, payloads))
         if reason is not None:
             yield Problem(f"{pointer}/value", f"`{leaf.field}` {reason}")
-
-
-def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
-    """Return the comparisons of a tree with their places, except those about list items."""
-    if isinstance(node, Leaf):
-        yield pointer, node
-        return
-    for keyword, children in node.members():
-        for index, child in enumerate(children):
-            yield from _leaves(child, f"{pointer}/{keyword}/{index}")
 
 
 def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
@@ -317,9 +308,8 @@ def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _paths_of_node(node: Leaf | Group, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the paths of a node; `item` is the path of the list whose items it is about."""
     if isinstance(node, Group):
-        for keyword, children in node.members():
-            for index, child in enumerate(children):
-                yield from _paths_of_node(child, f"{pointer}/{keyword}/{index}", item)
+        for at, child in node.children(pointer):
+            yield from _paths_of_node(child, at, item)
         return
     if node.op != "missing":
         yield from _path_of(node.field, f"{pointer}/field", item)

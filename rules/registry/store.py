@@ -15,7 +15,7 @@ from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.events.log import Announcement
 from core.storage import bounded_rows
-from core.storage.db import Tx
+from core.storage.db import Tx, required_row
 from core.types import Json
 from rules.document import formatting
 from rules.document.schema import Rule, examine
@@ -76,9 +76,7 @@ def in_force(tx: Tx) -> list[StoredRule]:
 def get(tx: Tx, name: str) -> StoredRule:
     """Return a rule in force."""
     select = text("SELECT name, version, document FROM rules WHERE name = :name AND deleted_at IS NULL")
-    row = tx.execute(select, {"name": name}).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no rule {name!r}; `GET /v1/rules` lists those in force.")
+    row = required_row(tx, select, {"name": name}, f"There is no rule {name!r}; `GET /v1/rules` lists those in force.")
     return StoredRule(row.name, row.version, row.document)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from core.errors import Never
 from core.memory import memories
 from core.reflection import compression, generalization, patterns
 from core.reflection.compression import CompressionPage, Condenser
 from core.reflection.generalization import Wording
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, count_changes, note_call
+from workers.tools import Tools, count_changes, note_call, user_of
 
 
 def compress_memories(tools: Tools, job: Job) -> Outcome:
@@ -37,9 +36,7 @@ def compress_memories(tools: Tools, job: Job) -> Outcome:
 
 def find_patterns(tools: Tools, job: Job) -> Outcome:
     """Find recurring statements among the user's new memories, and generalise those about one thing."""
-    user_id = job.params.get("user_id") or job.event.user_id
-    if not user_id:
-        raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
+    user_id = user_of(job)
     wording = _generalizer(tools, job)
     result = patterns.find(tools.db, job.tenant_id, user_id, tools.embedder, wording, job.params.get("since"))
     then = [(job.target, {"user_id": user_id, "since": result.since})] if result.since else []

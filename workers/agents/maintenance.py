@@ -17,7 +17,7 @@ from core.search import recall_log
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, count_changes
+from workers.tools import Tools, count_changes, user_of
 
 REDRAWN = 2_000
 """Memories whose decay is recomputed in one transaction, after a setting of forgetting has changed."""
@@ -25,9 +25,7 @@ REDRAWN = 2_000
 
 def merge_duplicates(tools: Tools, job: Job) -> Outcome:
     """Merge new memories of the event's user into older ones that say the same."""
-    user_id = job.params.get("user_id") or job.event.user_id
-    if not user_id:
-        raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
+    user_id = user_of(job)
     swept = dedup_sweep.sweep(tools.db, job.tenant_id, user_id, tools.consolidation.thresholds)
     then = [(job.target, {"user_id": user_id})] if swept.more else []
     return Outcome(swept, then, count_changes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from core.errors import Never
 from core.events.pending import Report
 from core.events.publishing import Author
 from core.mirror import export, import_edits, sync_state
@@ -14,7 +13,7 @@ from core.mirror.sync_state import Mirror
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, count_changes
+from workers.tools import Tools, count_changes, user_of
 
 OFF: Json = {"mirror": "off"}
 """Result of both agents where no folder is set."""
@@ -59,7 +58,4 @@ def read_mirror(tools: Tools, job: Job) -> Outcome:
 
 def _mirror(tools: Tools, job: Job) -> Mirror | None:
     """Return the mirror of the job's user; None: no folder is set. Never: the job names no user."""
-    user_id = job.params.get("user_id") or job.event.user_id
-    if not user_id:
-        raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
-    return sync_state.of(tools.settings, job.tenant_id, str(user_id))
+    return sync_state.of(tools.settings, job.tenant_id, user_of(job))

@@ -38,14 +38,10 @@ def notify(tools: Tools, job: Job) -> Outcome:
     """Send a notice now, or store it until the rule wants it sent, together with others due then."""
     if "due" in job.params:
         return _send_stored(tools, job)
-    body, now = _rendered_text(job.params["template"]), datetime.now(UTC)
+    template, now = job.params["template"], datetime.now(UTC)
+    body = "" if template is None else as_text(template)  # A single field that the event lacks.
     due = due_at(now, job.params.get("quiet"), job.params.get("digest"))
     return _store(tools, job, body, due) if due > now else _send(tools, job, [body])
-
-
-def _rendered_text(template: Any) -> str:
-    """Return a rendered template as text; empty for a single field that the event lacks."""
-    return "" if template is None else as_text(template)
 
 
 def due_at(now: datetime, quiet: Json | None, digest: Json | None) -> datetime:

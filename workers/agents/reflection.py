@@ -51,7 +51,8 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
 
 def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     """Resolve a dispute between two memories: keep the one that `keep` names, else apply `dispute_rules`."""
-    ids = _disputed_ids(job)
+    given = {**job.event.payload, **job.params}
+    ids = [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]
     keep = _uuid(job, "keep", job.params["keep"]) if job.params.get("keep") else None
     if keep is not None and keep not in ids:
         raise Never(
@@ -80,12 +81,6 @@ def _name(job: Job, name: object) -> str:
     if isinstance(name, str) and name.strip():
         return name.strip()
     raise Never(f"{job.target}: `chain` must be the name of the skill that the chain forms, not {name!r:.200}.")
-
-
-def _disputed_ids(job: Job) -> list[UUID]:
-    """Return the ids of the two memories, from the parameters, else from the event."""
-    given = {**job.event.payload, **job.params}
-    return [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]
 
 
 def _uuid(job: Job, name: str, value: object) -> UUID:

@@ -19,8 +19,9 @@ from sqlalchemy import text
 from core import metrics
 from core.dispatches import replays
 from core.errors import Conflict, Invalid, Never
+from core.events import log as event_log
 from core.events import publishing
-from core.events.log import COLUMNS, Emission, event_of
+from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
 from core.storage.db import Tx, recordset
@@ -229,11 +230,10 @@ class _Acts:
         """Read events of earlier pages that the firings have gathered; only the last of each with its payload."""
         missing = {seq for firing in firings for seq in firing.seqs} - self.events.keys()
         if missing:
-            whole = missing & {firing.seqs[-1] for firing in firings}
-            values = {"seqs": list(missing), "whole": list(whole)}
+            whole = {firing.seqs[-1] for firing in firings}
             with tools.db.tenant(self.job.tenant_id) as tx:
-                events = [event_of(row) for row in tx.execute(_GATHERED, values)]
-            self.events.update((event.seq, event) for event in events)
+                events = event_log.gathered(tx, {(self.job.tenant_id, seq): seq in whole for seq in missing})
+            self.events.update((seq, event) for (_, seq), event in events.items())
 
     def of(self, firing: Firing) -> list[tuple[NewDispatch, Event]]:
         """Return a dispatch for each action with its event, or a dead letter if an action cannot be made.
@@ -309,9 +309,4 @@ _HELD_LATER = text("""
     UPDATE replay_decisions d SET verdict = 'held', reason = r.reason
     FROM json_to_recordset(cast(:rows AS json)) AS r (seq bigint, rule text, reason text)
     WHERE d.replay_id = :id AND d.event_seq = r.seq AND d.rule = r.rule
-""")
-
-_GATHERED = text(f"""
-    SELECT {COLUMNS.replace("e.payload", "CASE WHEN e.seq = ANY(:whole) THEN e.payload ELSE '{}' END")}
-    FROM events e WHERE e.seq = ANY(:seqs)
 """)

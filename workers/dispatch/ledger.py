@@ -294,17 +294,13 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None) -
             claim = _next_claim(ledger, own_queue, keys)
             offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, claim)
     except DBAPIError as error:
-        if _is_lease_lost(error):
+        if getattr(error.orig, "sqlstate", None) == LEASE_LOST:
             raise LeaseLost from error
         if not is_done:
             raise
         log.warning("dispatch.unoffered", **logs.fault(error))  # The sweep finds what waits.
     row = next(iter(offered.claimed), None)
     return offered.owed, None if row is None else _job_of(ledger, row, _event_of(row), None)
-
-
-def _is_lease_lost(error: DBAPIError) -> bool:
-    return getattr(error.orig, "sqlstate", None) == LEASE_LOST
 
 
 def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Readied]:
@@ -479,25 +475,24 @@ _RUNNING = text("""
     WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
 """)
 
-_DEAD_PART = text("""
-    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, lists_others,
-                            status, attempt, error, ended_at)
-    SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, priority, alone, lineage, lane, lane_limit, replay_id, lists_others,
-           'dead', 1,
+_OF_RULE = """
+    tenant_id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type, target, queue, priority,
+    alone, lineage, lane, lane_limit, replay_id, lists_others
+"""
+"""Columns that a part of a dispatch has in common with it."""
+
+_DEAD_PART = text(f"""
+    INSERT INTO dispatches ({_OF_RULE}, id, params, status, attempt, error, ended_at)
+    SELECT {_OF_RULE}, :id, cast(:params AS jsonb), 'dead', 1,
            :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
     FROM dispatches WHERE id = :of
 """)
 """Beside the dispatch that it was a part of, and not after it: the rule's next action must not wait for a dead one."""
 
-_POSTPONED_PART = text("""
-    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, lists_others,
-                            attempt, error, status, hold, wake_at, expires_at)
-    SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, priority, alone, lineage, lane, lane_limit, replay_id, lists_others,
-           :attempt, :error, cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
+_POSTPONED_PART = text(f"""
+    INSERT INTO dispatches ({_OF_RULE}, id, params, attempt, error, status, hold, wake_at, expires_at)
+    SELECT {_OF_RULE}, :id, cast(:params AS jsonb), :attempt, :error, cast(:status AS text),
+           CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
            CASE WHEN cast(:status AS text) <> 'held'
                 THEN coalesce(cast(:at AS timestamptz), clock_timestamp() + make_interval(secs => :pause)) END,
            CASE WHEN cast(:status AS text) = 'held' THEN cast(:at AS timestamptz) END

@@ -11,9 +11,7 @@ from uuid import UUID
 import structlog
 
 from core.agents import FOR_ACTION
-from core.dispatches.dispatches import DECIDERS
-from core.events import log as event_log
-from core.events.log import Cause, Emission
+from core.dispatches import dispatches as stored_dispatches
 from core.storage.db import Tx
 from core.types import DispatchStatus, Event, Json
 from rules.document import masking
@@ -195,20 +193,9 @@ def dead_letter(event: Event, error: Exception, occasion: FiredRule | None = Non
 def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
     """Emit `approval.requested` for dispatches that wait for an approval."""
     for dispatch, event in made:
-        if dispatch.hold != "approval" or dispatch.expires_at is None:
-            continue
-        payload = {
-            "dispatch_id": str(dispatch.id),
-            "rule": dispatch.rule,
-            "version": dispatch.rule_version,
-            "target": dispatch.target,
-            "params": masking.action(dispatch.params),
-            "expires_at": dispatch.expires_at.isoformat(),
-            "may_decide": {"scopes": list(DECIDERS)},
-        }
-        cause = Cause(replace(event, lineage=dispatch.lineage), dispatch.id)
-        emission = Emission("approval.requested", payload, subject=f"dispatch:{dispatch.id}")
-        event_log.emit(tx, dispatch.tenant_id, cause, [emission])
+        if dispatch.hold == "approval":
+            mine = replace(event, lineage=dispatch.lineage)
+            stored_dispatches.ask_for_approval(tx, dispatch, mine, masking.action(dispatch.params))
 
 
 def clear_lanes(tx: Tx, occasions: Sequence[tuple[FiredRule, Sequence[NewDispatch]]]) -> None:

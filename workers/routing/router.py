@@ -280,7 +280,9 @@ def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: L
     """Evaluate the rules on an event; return the matches of those with flow control."""
     rules = router.book.of(event.tenant_id)
     similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
-    verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
+    verdicts = rules.decide(
+        event, lookup, similarity=similarity, on_mismatch=lambda _, operator: metrics.RULE_FAULTS.labels(operator).inc()
+    )
     flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
     if verdicts and event.hop >= router.max_hops:
         decided.dispatches.append(_hop_limit_letter(event, verdicts))
@@ -387,12 +389,8 @@ def _events_of(
 ) -> Mapping[tuple[str, int], Event]:
     """Return the events of the fires; those from before this batch have no payload, except for the last of each."""
     needed = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
-    missing = [(*position, whole) for position, whole in needed.items() if position not in batch_events]
-    if not missing:
-        return batch_events
-    rows = [{"tenant": tenant, "seq": seq, "whole": whole} for tenant, seq, whole in missing]
-    read = map(event_log.event_of, tx.execute(_GATHERED, {"rows": recordset(rows)}))
-    return {**batch_events, **{(event.tenant_id, event.seq): event for event in read}}
+    missing = {position: whole for position, whole in needed.items() if position not in batch_events}
+    return {**batch_events, **event_log.gathered(tx, missing)}
 
 
 def _mode(router: Router, tenant_id: str, rule: Rule) -> action_dispatches.Mode:
@@ -523,10 +521,6 @@ def _record_drops(tx: Tx, drops: Iterable[Drop]) -> None:
         tx.execute(_HELD_LATER, {"rows": recordset(rows)})
 
 
-def _count_fault(_field: str, operator: str) -> None:
-    metrics.RULE_FAULTS.labels(operator).inc()
-
-
 _NOW = text("SELECT clock_timestamp()")
 
 _WORK = text("""
@@ -582,12 +576,6 @@ _CLAIM_THESE = text(f"""
     UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
     RETURNING {event_log.COLUMNS}, NULL::bigint
-""")
-
-_GATHERED = text(f"""
-    SELECT {event_log.COLUMNS.replace("e.payload", "CASE WHEN asked.whole THEN e.payload ELSE '{}' END")}
-    FROM json_to_recordset(cast(:rows AS json)) AS asked (tenant text, seq bigint, whole boolean)
-    JOIN events e ON e.tenant_id = asked.tenant AND e.seq = asked.seq
 """)
 
 _RECORD = text("""

@@ -213,7 +213,7 @@ def post_restore(
     """Restore an archived memory; it starts to fade from now. No effect on an active memory."""
     asked = asked or RestoreRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        _count(by_hand.restore(tx, caller.tenant_id, author(caller), memory_id, asked.reason, asked.version))
+        _count(by_hand.CHANGES["restore"](tx, caller.tenant_id, author(caller), memory_id, asked.reason, asked.version))
     return current_memory_json(deps, caller, memory_id)
 
 
@@ -229,8 +229,8 @@ def post_pin(
     """Pin a memory so that it does not fade, or unpin it. Repeated requests have no effect."""
     asked = asked or PinRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        by, version = author(caller), asked.version
-        _count(by_hand.pin(tx, caller.tenant_id, by, memory_id, asked.reason, version, pinned=asked.pinned))
+        change = by_hand.CHANGES["pin" if asked.pinned else "unpin"]
+        _count(change(tx, caller.tenant_id, author(caller), memory_id, asked.reason, asked.version))
     return current_memory_json(deps, caller, memory_id)
 
 

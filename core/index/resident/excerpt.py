@@ -15,7 +15,7 @@ from core.index.resident.encoding import message_key, message_of_key
 from core.index.resident.loading import Rows
 from core.index.resident.segments import Interners, Segment
 from core.index.resident.snapshot import NO_PAIRS, Snapshot
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 
 REACH: Final = 200
 """Citations read of one message or memory, at most."""
@@ -68,7 +68,9 @@ def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int, around: int 
         best = set(names[:around])
         best_messages = {(session, ref) for type_, session, ref in best if type_ == "message"}
         best_messages |= {message_of_key(message) for memory, message in pairs if ("memory", "", memory) in best}
-        needed |= {("message", row.session_id, row.id) for row in tx.execute(_AROUND, _places(sorted(best_messages)))}
+        needed |= {
+            ("message", row.session_id, row.id) for row in tx.execute(_AROUND, message_places(sorted(best_messages)))
+        }
     if not needed:
         return Excerpt(interners, (), NO_PAIRS, {})
     read = segments.segment(interners, loading.load_named(tx, rows, sorted(needed), dimension))
@@ -81,7 +83,7 @@ def _citations(
     tx: Tx, values: Mapping[str, Any], memories: Sequence[str], messages: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return pairs of a memory, one of these or one that cites one of these messages, and a message that it cites."""
-    rows = tx.execute(_CITATIONS, {**values, **_places(messages), "ids": list(memories)})
+    rows = tx.execute(_CITATIONS, {**values, **message_places(messages), "ids": list(memories)})
     return [(row.memory_id, message_key(row.session_id, row.message_id)) for row in rows]
 
 
@@ -89,12 +91,8 @@ def _outdated(tx: Tx, values: Mapping[str, Any], messages: Sequence[tuple[str, s
     """Return those messages that superseded memories cite, by key, and whether no other does; episodes do not count."""
     if not messages:
         return {}
-    rows = tx.execute(_OUTDATED, {**values, **_places(messages)})
+    rows = tx.execute(_OUTDATED, {**values, **message_places(messages)})
     return {message_key(row.session_id, row.id): row.whole for row in rows}
-
-
-def _places(messages: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    return {"sessions": [session for session, _ in messages], "messages": [message for _, message in messages]}
 
 
 _CITATIONS = text("""

@@ -19,7 +19,7 @@ from core.reflection.profile import ProfileOwner
 from core.screening import masking, screen
 from core.sessions.restoration import Fate
 from core.storage.db import Tx, recordset
-from core.transfer import imports
+from core.transfer import imports, profile_places
 from core.transfer.archive_reader import ReadLine
 from core.transfer.restoring import memory_lines
 from core.transfer.restoring.context import ERASED, Context, ErasedUntil
@@ -109,7 +109,7 @@ def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: E
     """Store the profile of a user who has none, if all memories that it names are there."""
     for line in batch:
         document = masking.mask(line.plain["attributes"])
-        named = set(_named(document))
+        named = set(profile_places.named(document, int))
         ids = _ids(tx, context, sorted(named))
         if ids.keys() != named:
             yield LEFT_OUT
@@ -117,7 +117,13 @@ def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: E
             yield HOSTILE
         else:
             owner, version = ProfileOwner(context.user_id), line.checked.version
-            stored = profile.restore(tx, context.tenant_id, owner, version, _with_ids(document, ids))
+            stored = profile.restore(
+                tx,
+                context.tenant_id,
+                owner,
+                version,
+                profile_places.renamed(document, {ordinal: str(ids[ordinal]) for ordinal in named}, int),
+            )
             yield "restored" if stored else "known"
 
 
@@ -208,30 +214,6 @@ def _cited(tx: Tx, import_id: UUID, batch: Sequence[ReadLine]) -> Cited:
     references = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(cited)])
     rows = tx.execute(_CITED, {"id": import_id, "rows": references})
     return {(row.session_id, row.ordinal): (row.message_id, row.event_id) for row in rows}
-
-
-def _named(value: Any) -> Iterator[int]:
-    """Yield the ordinals that a part of a profile names."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from inner if _is_list_of_ordinals(key, inner) else _named(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _named(inner)
-
-
-def _with_ids(value: Any, ids: Mapping[int, UUID]) -> Any:
-    """Return a part of a profile that names memories by their ids."""
-    if isinstance(value, dict):
-        return {
-            key: [str(ids[n]) for n in inner] if _is_list_of_ordinals(key, inner) else _with_ids(inner, ids)
-            for key, inner in value.items()
-        }
-    return [_with_ids(inner, ids) for inner in value] if isinstance(value, list) else value
-
-
-def _is_list_of_ordinals(key: str, value: Any) -> bool:
-    return key == "memories" and isinstance(value, list) and all(isinstance(ordinal, int) for ordinal in value)
 
 
 _CITED = text("""

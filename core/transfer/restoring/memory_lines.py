@@ -70,7 +70,7 @@ def _typed(line: MemoryLine) -> Json:
 
 
 def _changed(screened: Screened, *, is_own: bool = False) -> Json:
-    hostile = _newly_hostile(screened)
+    hostile = bool(screened.hostile) and screened.candidate.trust not in {Trust.QUARANTINED, Trust.REJECTED}
     candidate = candidate_screening.quarantined(screened.candidate) if hostile else screened.candidate
     if hostile or not is_own:
         candidate = _without_authority(candidate)
@@ -81,10 +81,6 @@ def _without_authority(candidate: Candidate) -> Candidate:
     """Return a statement that does not speak with the system's voice until a person of this installation lets it."""
     is_order = candidate.category is Category.INSTRUCTION and candidate.trust is Trust.CONFIRMED
     return replace(candidate, pinned=False, trust=Trust.CANDIDATE if is_order else candidate.trust)
-
-
-def _newly_hostile(screened: Screened) -> bool:
-    return bool(screened.hostile) and screened.candidate.trust not in {Trust.QUARANTINED, Trust.REJECTED}
 
 
 def _version(version: Any, plain: Json) -> RestoredVersion:

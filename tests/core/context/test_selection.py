@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given, settings
@@ -104,21 +103,10 @@ def test_what_says_the_same_is_shown_once_and_the_reason_names_the_other():
     assert why(chosen, "b") == why(chosen, "c") == "says the same as a"
 
 
-def test_numbers_names_and_denials_that_differ_are_never_the_same_however_close_the_vectors():
-    near = (1.0, 0.0)
+def test_numbers_names_and_denials_that_differ_are_never_the_same():
     texts = [TEXTS[place] for place in (0, 3, 4, 5, 6, 8, 9)]
-    items = [item(str(n), text, 1.0, vector=near) for n, text in enumerate(texts)]
+    items = [item(str(n), text, 1.0) for n, text in enumerate(texts)]
     assert len(choose(items, 1000, least=0).kept) == len(texts)
-
-
-def test_vectors_tell_the_same_where_words_do_not():
-    said = [
-        item("a", "She enjoys hiking", vector=(1.0, 0.0)),
-        item("b", "She goes up mountains on foot", 0.9, vector=(1.0, 0.0)),
-    ]
-    assert names(choose(said, 100)) == {"a"}
-    far = [said[0], replace(said[1], vector=(0.0, 1.0))]
-    assert names(choose(far, 100, least=0)) == {"a", "b"}
 
 
 def test_it_stops_when_more_says_almost_nothing():

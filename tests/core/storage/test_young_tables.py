@@ -30,7 +30,7 @@ def young(upgraded: Settings) -> Iterator[Database]:
 @pytest.mark.parametrize(
     ("statement", "values", "found"),
     [
-        (texts._MESSAGES, {"sessions": ["s1", "s2"], "ids": ["m1", "m2"]}, 2),
+        (texts._MESSAGES, {"sessions": ["s1", "s2"], "messages": ["m1", "m2"]}, 2),
         (search_index._UNEMBEDDED, {"sessions": ["s7"], "limit": 64, "salt": "x"}, 30),
     ],
     ids=["texts of results", "messages without a vector"],

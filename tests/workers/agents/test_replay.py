@@ -9,10 +9,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.dispatches import replays
 from core.dispatches.replays import NewReplay
 from core.errors import Conflict, Never
 from core.events.publishing import Author
+from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import selection
@@ -22,6 +24,7 @@ from tests.factories import a_job
 from tests.samples import TENANT, accept, event
 from tests.works import Works, run_one
 from workers.agents import replay
+from workers.tools import Tools
 
 EMIT = {"action_type": "emit", "event_type": "order.seen", "payload": {"n": "{{payload.n}}"}}
 WAITS: Json = {
@@ -106,11 +109,13 @@ def test_pages_decide_as_one_would(app: Database, works: Works, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_page_that_another_attempt_has_written_is_not_written_again(app: Database, works: Works) -> None:
+def test_a_page_that_another_attempt_has_written_is_not_written_again(
+    app: Database, works: Works, settings: Settings
+) -> None:
     happened(app, works)
     save(app, PLAIN)
     replay_id = begun(app, "plain")
-    tools = a_job_of(works, replay_id)
+    tools = a_job_of(works, settings, replay_id)
     outcome, again = (replay.replay_events(*tools) for _ in range(2))
     with app.tenant(TENANT) as tx:
         outcome.pending.write(tx, Author("test"))
@@ -120,11 +125,11 @@ def test_a_page_that_another_attempt_has_written_is_not_written_again(app: Datab
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_one_that_is_cancelled_between_two_pages_stops(app: Database, works: Works) -> None:
+def test_one_that_is_cancelled_between_two_pages_stops(app: Database, works: Works, settings: Settings) -> None:
     happened(app, works)
     save(app, PLAIN)
     replay_id = begun(app, "plain")
-    outcome = replay.replay_events(*a_job_of(works, replay_id))
+    outcome = replay.replay_events(*a_job_of(works, settings, replay_id))
     with app.tenant(TENANT) as tx:
         replays.cancel(tx, replay_id, Author("test"))
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
@@ -133,8 +138,8 @@ def test_one_that_is_cancelled_between_two_pages_stops(app: Database, works: Wor
     assert standing(app, replay_id).row.decided == 0
 
 
-def a_job_of(works: Works, replay_id: UUID) -> tuple[Any, Any]:
-    tools = works.ledger.agents["event_replayer"].args[1]
+def a_job_of(works: Works, settings: Settings, replay_id: UUID) -> tuple[Any, Any]:
+    tools = Tools(works.ledger.db, HashEmbedder(), settings, actions=works.router.shop)
     return tools, a_job(replay_id=str(replay_id))
 
 
@@ -171,13 +176,13 @@ def test_a_rule_that_was_switched_off_meanwhile_acts_no_more_and_an_edit_changes
 
 
 def test_an_action_that_cannot_be_made_is_set_aside_and_stops_nothing(
-    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+    app: Database, works: Works, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened(app, works, 2)
     save(app, PLAIN, PLAIN | {"name": "large", "actions": [EMIT | {"payload": {"x": "{{payload.n}}" * 20}}]})
     monkeypatch.setattr(replay, "PAGE", 1)
     replay_id = begun(app, "plain", "large")
-    tools, _ = a_job_of(works, replay_id)
+    tools, _ = a_job_of(works, settings, replay_id)
     monkeypatch.setattr(type(tools.actions), "characters", 60, raising=False)
     works.settle()
     found = rows(
@@ -188,13 +193,13 @@ def test_an_action_that_cannot_be_made_is_set_aside_and_stops_nothing(
 
 
 def test_what_was_gathered_and_then_erased_from_the_log_acts_no_more(
-    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+    app: Database, works: Works, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happened(app, works, 4)
     save(app, WAITS)
     monkeypatch.setattr(replay, "PAGE", 2)
     replay_id = begun(app, "waits")
-    outcome = replay.replay_events(*a_job_of(works, replay_id))
+    outcome = replay.replay_events(*a_job_of(works, settings, replay_id))
     with app.tenant(TENANT) as tx:
         outcome.pending.write(tx, Author("test"))
         tx.execute(text("DELETE FROM events WHERE id IN ('o0', 'o1')"))
@@ -203,8 +208,8 @@ def test_what_was_gathered_and_then_erased_from_the_log_acts_no_more(
     assert {event_id for ids in gathered(app, replay_id) for event_id in ids} == {"o2", "o3"}
 
 
-def test_without_a_replay_it_says_what_it_needs(works: Works) -> None:
-    tools, _ = a_job_of(works, UUID(int=0))
+def test_without_a_replay_it_says_what_it_needs(works: Works, settings: Settings) -> None:
+    tools, _ = a_job_of(works, settings, UUID(int=0))
     with pytest.raises(Never, match="replay_id"):
         replay.replay_events(tools, a_job())
     assert replay.replay_events(tools, a_job(replay_id=str(UUID(int=7)))).pending.result == {"replay": "ended"}
