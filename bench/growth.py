@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import psycopg
 from sqlalchemy import text
 
-from api import trace
+from api.http.log import trace
 from bench import accept, route
 from bench.stand import database, timed
 from core import logs
