@@ -72,11 +72,11 @@ def undo(
     if (memory_id is None) == (change is None):
         raise typer.BadParameter("Name a memory, or a change with --change.")
     if change:
-        wanted = {"reason": reason, "keep": keep}
-        done = ids.call("post", "change", change, "/v1/memories/decisions/{id}/undo", wanted)
+        body = {"reason": reason, "keep": keep}
+        done = ids.call("post", "change", change, "/v1/memories/decisions/{id}/undo", body)
     else:
-        wanted = {"reason": reason, "version": version}
-        done = ids.call("post", "memory", memory_id or "", "/v1/memories/{id}/undo", wanted)
+        body = {"reason": reason, "version": version}
+        done = ids.call("post", "memory", memory_id or "", "/v1/memories/{id}/undo", body)
     finish_if_json(as_json, done)
     for memory in done["memories"]:
         stands = f"[dim]{memory['status']}, v{memory['version']}[/]"
