@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import psycopg
 from sqlalchemy import text
 
-from api import trace
+from api.http.log import trace
 from bench import accept, arguments, route
 from bench.pipeline import run_one
 from bench.stand import database, timed

@@ -1,1 +1,1 @@
-"""The command line, one module per group of commands; a client of the HTTP API like any other."""
+"""The command line: commands by subject, and the machinery they share; a client of the HTTP API like any other."""

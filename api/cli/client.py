@@ -246,6 +246,17 @@ def moment(value: str | None) -> str:
     return datetime.fromisoformat(value).astimezone().strftime("%Y-%m-%d %H:%M:%S") if value else "–"
 
 
+def period_end(value: str | None, option: str) -> str | None:
+    """Parse a day or time; without an offset it is local time."""
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value).astimezone().isoformat()
+    except ValueError:
+        message = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
+        raise typer.BadParameter(message, param_hint=option) from None
+
+
 def short(value: str, length: int = 100) -> str:
     """Return the text on one line, cut to `length` characters."""
     line = " ".join(value.split())

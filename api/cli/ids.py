@@ -14,6 +14,7 @@ import typer
 
 from api.cli.client import Client, open_client
 from core.errors import ImprintError
+from core.types import Json
 
 Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
 
@@ -82,10 +83,15 @@ def choose(kind: str, given: str, ids: list[str]) -> str:
     return fits[0]
 
 
-def read(kind: Kind, given: str, path: str, **params: Any) -> Any:
-    """Return one answer about what an id names; `{id}` in the path stands for the whole id."""
+def call(method: str, kind: Kind, given: str, path: str, *body: Json, **params: Any) -> Any:
+    """Return one answer about what an id names; `{id}` in the path stands for the whole id. `method`: of the client."""
     with open_client() as client:
-        return client.get(path.format(id=resolve(client, kind, given)), **params)
+        return getattr(client, method)(path.format(id=resolve(client, kind, given)), *body, **params)
+
+
+def read(kind: Kind, given: str, path: str, **params: Any) -> Any:
+    """Return the answer to a GET about what an id names."""
+    return call("get", kind, given, path, **params)
 
 
 def event(client: Client, given: str) -> str:

@@ -1,1 +1,1 @@
-"""HTTP endpoints, one module per part of the contract; plain functions over `core` and `rules`."""
+"""HTTP endpoints, a package for each subject; plain functions over `core` and `rules`."""

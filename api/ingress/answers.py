@@ -6,10 +6,16 @@ A model describes an answer in the OpenAPI document. Nothing is validated with i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from types import GenericAlias
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from core.types import Json
+
+Declared = TypeVar("Declared", bound=BaseModel)
 
 Responses = dict[int | str, dict[str, Any]]
 """Declarations of a route about its answers, by status."""
@@ -37,6 +43,24 @@ class Answer(BaseModel):
     """Base of answers. A field without a default is always there."""
 
     model_config = ConfigDict(defer_build=True)
+
+
+def of(dataclass: type) -> Callable[[type[Declared]], type[Declared]]:
+    """Return a decorator: the model also has the fields of the dataclass, in their order, that it does not describe."""
+    hints = get_type_hints(dataclass, include_extras=True)
+    shared: Json = {field.name: (hints[field.name], ...) for field in fields(dataclass)}
+
+    def declare(model: type[Declared]) -> type[Declared]:
+        own: Json = {name: (field.annotation, field) for name, field in model.model_fields.items()}
+        return create_model(
+            model.__name__,
+            __base__=model.__bases__[0],
+            __doc__=model.__doc__,
+            __module__=model.__module__,
+            **shared | own,
+        )
+
+    return declare
 
 
 class Page(Answer):

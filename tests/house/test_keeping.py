@@ -23,7 +23,7 @@ OF_RULES = "of rules, which a tenant writes, and not of what users say"
 
 KEPT = {
     "api/ingress/route_bounds.py:RouteTable._entries": "routes of the program",
-    "api/ingress/connection_limits.py:Server._opening": "connections that have just been accepted",
+    "api/ingress/connection_limits.py:BoundServer._opening": "connections that have just been accepted",
     "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
@@ -40,8 +40,8 @@ KEPT = {
     "api/ingress/following.py:Followers._readers": "locks by tenant, of followers that read or wait to read",
     "api/ingress/fair_share.py:LargeBodies._lines": "locks by tenant, of requests with large bodies",
     "core/baton.py:Baton._lines": "threads by tenant, while some wait",
-    "api/ingress/fair_share.py:Turns._held": "numbers by tenant, of requests being answered",
-    "api/ingress/fair_share.py:Turns._waiting": "requests that wait, by tenant",
+    "api/ingress/fair_share.py:FairTurns._held": "numbers by tenant, of requests being answered",
+    "api/ingress/fair_share.py:FairTurns._waiting": "requests that wait, by tenant",
     "core/context/selection.py:_cached_term_codes": DIGESTS,
     "core/context/conversation.py:RenderedMessages._made": OF_A_REQUEST,
     "core/transfer/archive.py:ArchiveWriter._counts": "numbers by file, of one archive",

@@ -10,8 +10,9 @@ from pydantic import Field
 from api.authors import Authorship
 from api.http.rules.answers import BacktestEstimate, FiringSample
 from api.http.work.answers import Dispatch
-from api.ingress.answers import Answer, ProblemPlace, optional, page
+from api.ingress.answers import Answer, ProblemPlace, of, optional, page
 from core.types import DispatchStatus, Json
+from rules.backtest import selection
 from rules.registry.event_trace import TracedRule
 
 
@@ -196,17 +197,12 @@ class ReplayPlan(Answer):
     took_ms: int
 
 
+@of(selection.EventFilter)
 class EventSelected(Answer):
     """Filter of the events of a replay."""
 
-    types: list[str]
     since: datetime | None = Field(alias="from")
     until: datetime | None = Field(alias="to", description="Exclusive")
-    user_id: str | None
-    session_id: str | None
-    event_ids: list[str] | None
-    source: str | None
-    after: int
 
 
 class ReplayedRule(Answer):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from api import trace
+from api.http.log import trace
 from api.http.log.answers import AcceptedBatch, EventChain, EventPage, EventTrace, LoggedEvent, Settled
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened

@@ -11,7 +11,8 @@ from pydantic import Field
 from api.authors import Authorship
 from api.http.log.answers import LoggedEvent
 from api.http.work.answers import Dispatch
-from api.ingress.answers import Answer, Page, optional, page
+from api.ingress.answers import Answer, Page, of, optional, page
+from core.memory import relations
 from core.types import Category, Json, Kind, Relation, Status, Topic, Trust
 
 
@@ -227,15 +228,12 @@ class RelatedMemory(Memory):
     path: list[PathHop]
 
 
+@of(relations.StoredRelation)
 class WrittenRelation(Answer):
     """A relation between two memories."""
 
-    from_id: UUID
     relation: Relation
-    to_id: UUID
     strength: float = Field(description="Share of the weight of its kind")
-    at: datetime
-    change_id: UUID | None
 
 
 class EvidenceMessage(Answer):

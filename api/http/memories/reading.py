@@ -13,7 +13,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from api import authors, provenance
+from api import authors
+from api.http.memories import provenance
 from api.http.memories.answers import FetchedMemories, Memory, MemoryHistory, MemoryOrigin, MemoryPage, MemoryWithUnits
 from api.ingress import audience, paging
 from api.ingress.answers import answers

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.ingress.answers import Answer, optional, page
+from api.ingress.answers import Answer, of, optional, page
 from core.context.adaptive_depth import Depth
+from core.search import recipes
 from core.types import Category, Json, Kind, Status, Topic, Trust
 
 
@@ -106,22 +107,11 @@ class ResultGroup(Answer):
     results: list[int]
 
 
+@of(recipes.Recipe)
 class SearchRecipe(Answer):
     """A search recipe: its purpose and its parameters."""
 
     name: str
-    meaning: str
-    limit: int
-    adaptive: bool
-    min_similarity: float | None
-    recency: float
-    half_life_days: float
-    diversity: float
-    association: float
-    lexical: float
-    vector: float
-    share: float
-    distinct: bool
     include: list[str]
     formula: str | None
 

@@ -1,1 +1,1 @@
-"""The sessions, and of the users and groups that they belong to."""
+"""Sessions, and the users and groups that they belong to."""

@@ -8,28 +8,24 @@ from uuid import UUID
 from pydantic import Field
 
 from api.http.search.answers import UnitFact
-from api.ingress.answers import Answer, optional, page
+from api.ingress.answers import Answer, of, optional, page
+from core import types
+from core.sessions import sessions
 from core.sessions.known_owners import Member, RowCount
 from core.sessions.transcripts import RepeatedMessage
 from core.sessions.working_memory import WorkingValue
+from core.summaries import units
 from core.summaries.key_messages import KeyMessage
 from core.types import Json, Trust
 
 
+@of(sessions.Session)
 class SessionInfo(Answer):
     """A session with its state and counters."""
 
-    id: str
     user_id: str | None = Field(description="Its owner: the first user named in it")
-    group_id: str | None
-    message_count: int
-    token_count: int
     extracted_to: int = Field(description="Position up to which it has been extracted")
-    indexed_to: int
-    started_at: datetime
-    last_at: datetime
     ended_at: datetime | None = Field(description="Null: it is open")
-    state: Json
     keep_days: int | None = Field(
         description="Days after its end for which it is kept; null: as long as the tenant keeps sessions and messages"
     )
@@ -83,21 +79,11 @@ class ErasedSession(Answer):
     erased: dict[str, int] = Field(description="Erased rows by table")
 
 
+@of(types.Message)
 class SessionMessage(Answer):
     """A message of a session."""
 
-    session_id: str
-    id: str
     position: int = Field(description="From 1, without gaps")
-    event_id: str
-    user_id: str
-    role: str
-    content: str
-    occurred_at: datetime
-    speaker: str | None
-    group_id: str | None
-    importance: float | None
-    audience_labels: list[str]
     trust: Trust | None = Field(description="`quarantined`: it would command its reader")
     hidden: bool = Field(description="Whether it is hidden from contexts")
     token_count: int
@@ -159,25 +145,13 @@ class Plan(Answer):
     updated_at: datetime | None
 
 
+@of(units.Unit)
 class Unit(Answer):
     """A slice of a conversation on one topic."""
 
-    id: UUID
-    session_id: str
-    group_id: str | None
-    from_position: int
-    to_position: int
     boundary: str = Field(description="Why it begins there: `start`, `gap`, `topic`, …")
-    subject: str
-    summary: str
-    narrative: str
-    participants: list[str]
-    keywords: list[str]
     facts: list[UnitFact]
-    started_at: datetime
-    ended_at: datetime
     prompt: str | None = Field(description="Name and version of the prompt; null: made by rules")
-    updated_at: datetime
     source_type: str
 
 

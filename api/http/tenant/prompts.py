@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from api import prompt_examples
+from api.http.tenant import prompt_examples
 from api.http.tenant.answers import Prompt, PromptPage, PromptSummary, RenderedPrompt
 from api.ingress import paging
 from api.ingress.answers import answers

@@ -1,1 +1,1 @@
-"""The dispatches, their approvals and dead letters, and of webhooks."""
+"""Dispatches, their approvals and dead letters, and webhooks."""

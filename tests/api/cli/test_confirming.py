@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from api.cli import confirming
-from core.errors import Conflict
+from api.cli.confirming import Unconfirmed
 
 
 class Terminal(io.StringIO):
@@ -16,8 +16,8 @@ class Terminal(io.StringIO):
 
 def test_without_a_terminal_nobody_has_agreed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y"))
-    with pytest.raises(Conflict):
-        confirming.ask("Sure?", Conflict())
+    with pytest.raises(Unconfirmed, match=r"Nothing was done\. Answer"):
+        confirming.ask("Sure?", "Nothing was done.")
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -25,7 +25,7 @@ def test_at_a_terminal_the_answer_counts(monkeypatch: pytest.MonkeyPatch, agrees
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: agrees)
     if agrees:
-        confirming.ask("Sure?", Conflict())
+        confirming.ask("Sure?", "Nothing was done.")
     else:
-        with pytest.raises(Conflict):
-            confirming.ask("Sure?", Conflict())
+        with pytest.raises(Unconfirmed, match=r"Nothing was done\. Answer"):
+            confirming.ask("Sure?", "Nothing was done.")

@@ -31,7 +31,7 @@ def test_templates_name_only_strings_of_the_catalogue_and_all_of_them_are_used()
     source += "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*.py"))
     english = catalogue("en")
     named = set(re.findall(r"\bt\('([\w.]+)'[,)]", source))
-    named |= set(re.findall(r'(?:notice\(request|translate\([^"\n]*), "([\w.]+)"', source))
+    named |= set(re.findall(r'(?:notice|translation)\("([\w.]+)"', source))
     assert named <= english.keys(), named - english.keys()
     prefixes = {f"{kind}." for kind in re.findall(r"\bterm\('(\w+)'", source)}
     prefixes |= {"nav.", "filter.", "category.", "status.", "trust.", "order."}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from pydantic import Field
 
-from api.ingress.answers import REFUSALS, Answer, Page, answers, optional, refuses
+from api.ingress.answers import REFUSALS, Answer, Page, answers, of, optional, page, refuses
 from core.types import Json
 
 
@@ -51,3 +54,30 @@ def test_an_answer_that_differs_is_sent_as_it_is() -> None:
     assert TestClient(app).get("/boat").json() == {"name": 7, "more": True}
     told = app.openapi()["paths"]["/boat"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     assert "#/components/schemas/Boat" in str(told)
+
+
+@dataclass(frozen=True, slots=True)
+class Ship:
+    name: str
+    crew: int = 0
+
+
+@of(Ship)
+class LaunchedShip(Answer):
+    """A ship that was launched."""
+
+    crew: int = Field(description="Those on board")
+    harbour: str
+
+
+def test_an_answer_has_the_fields_of_the_dataclass_that_it_is_declared_of() -> None:
+    schema = LaunchedShip.model_json_schema(mode="serialization")
+    assert list(schema["properties"]) == schema["required"] == ["name", "crew", "harbour"]
+    assert schema["properties"]["crew"]["description"] == "Those on board"
+    assert (schema["title"], schema["description"]) == ("LaunchedShip", "A ship that was launched.")
+
+
+def test_a_page_is_made_of_its_items() -> None:
+    ships = page("ShipPage", Ship, "A page of ships.")
+    assert list(ships.model_fields) == ["next", "items"]
+    assert ships.model_json_schema()["properties"]["items"]["items"] == {"$ref": "#/$defs/Ship"}

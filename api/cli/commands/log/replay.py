@@ -9,8 +9,8 @@ from uuid import uuid4
 import typer
 
 from api.cli import progress
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, show_json
-from api.cli.commands.rules.backtest import period_end, show_cost
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, period_end, show_json
+from api.cli.commands.rules.backtest import show_cost
 from api.terminal import err, escape, say
 from core.types import Json
 

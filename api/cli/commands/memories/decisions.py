@@ -71,13 +71,12 @@ def undo(
     """
     if (memory_id is None) == (change is None):
         raise typer.BadParameter("Name a memory, or a change with --change.")
-    with open_client() as client:
-        if change:
-            path = f"/v1/memories/decisions/{ids.resolve(client, 'change', change)}/undo"
-            done = client.post(path, {"reason": reason, "keep": keep})
-        else:
-            path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id or '')}/undo"
-            done = client.post(path, {"reason": reason, "version": version})
+    if change:
+        body = {"reason": reason, "keep": keep}
+        done = ids.call("post", "change", change, "/v1/memories/decisions/{id}/undo", body)
+    else:
+        body = {"reason": reason, "version": version}
+        done = ids.call("post", "memory", memory_id or "", "/v1/memories/{id}/undo", body)
     finish_if_json(as_json, done)
     for memory in done["memories"]:
         stands = f"[dim]{memory['status']}, v{memory['version']}[/]"

@@ -71,10 +71,8 @@ def edit(
     if not changed:
         raise typer.BadParameter("Say what to change: --content, --category, --topic, --importance or --tag.")
     beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
-    with open_client() as client:
-        memory = client.patch(f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}", changed | beside)
-    finish_if_json(as_json, memory)
-    _show(memory)
+    memory = ids.call("patch", "memory", memory_id, "/v1/memories/{id}", changed | beside)
+    _show(finish_if_json(as_json, memory))
 
 
 def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: AsJson = False) -> None:
@@ -82,11 +80,8 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
 
     Example: imprint memory pin 1d5743a6
     """
-    with open_client() as client:
-        path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}/pin"
-        memory = client.post(path, {"pinned": not off, "reason": reason})
-    finish_if_json(as_json, memory)
-    _show(memory)
+    pinned = {"pinned": not off, "reason": reason}
+    _show(finish_if_json(as_json, ids.call("post", "memory", memory_id, "/v1/memories/{id}/pin", pinned)))
 
 
 FORGET = """Erase a memory permanently: another name of `delete`.

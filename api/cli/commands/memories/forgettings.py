@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read
+from api.cli.client import AsJson, finish_if_json, moment, read
 from api.cli.tables import Column
 from api.terminal import err, out
 from core.types import Json
@@ -38,9 +38,7 @@ def unforget(forgetting_id: ForgettingId, as_json: AsJson = False) -> None:
 
     Example: imprint memory unforget 1d5743a6
     """
-    with open_client() as client:
-        done = client.post(f"/v1/forgettings/{ids.resolve(client, 'forgetting', forgetting_id)}/undo", {})
-    finish_if_json(as_json, done)
+    done = finish_if_json(as_json, ids.call("post", "forgetting", forgetting_id, "/v1/forgettings/{id}/undo", {}))
     out.print(f"Brought back: {_extent(done)}.", highlight=False)
 
 

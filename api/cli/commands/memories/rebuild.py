@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, show_json
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, show_json
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -72,7 +71,12 @@ def rebuild(
         elif drop is not None:
             _tell(client.delete(f"/v1/rebuilds/{ids.resolve(client, 'rebuild', drop)}"), as_json=as_json)
         else:
-            request = {"user_id": user, "as_of": _moment(as_of), "extractor": extractor, "embedding": embedding}
+            request = {
+                "user_id": user,
+                "as_of": period_end(as_of, "--as-of"),
+                "extractor": extractor,
+                "embedding": embedding,
+            }
             _make(client, {**request, "rules": _documents(rules)}, yes=yes, as_json=as_json)
 
 
@@ -109,16 +113,6 @@ def _documents(path: Path | None) -> list[Any] | None:
         return [json.loads(file.read_text(encoding="utf-8")) for file in files]
     except (OSError, ValueError) as error:
         raise NotRebuilt(f"The rules in {path} cannot be read: {error}") from None
-
-
-def _moment(value: str | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        return datetime.fromisoformat(value).astimezone().isoformat()
-    except ValueError:
-        message = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
-        raise typer.BadParameter(message, param_hint="--as-of") from None
 
 
 def _show(made: Json) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from api.cli import progress
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, short
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, short
 from api.terminal import err, escape, say
 from core.errors import ImprintError
 from core.types import Json
@@ -52,17 +52,6 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
     finish_if_json(as_json, result)
     _show(result)
-
-
-def period_end(value: str | None, option: str) -> str | None:
-    """Parse a day or time; without an offset it is local time."""
-    if value is None:
-        return None
-    try:
-        return datetime.fromisoformat(value).astimezone().isoformat()
-    except ValueError:
-        message = f"{value!r} is no day or time; write 2026-11-21 or 2026-11-21T10:00:00Z."
-        raise typer.BadParameter(message, param_hint=option) from None
 
 
 def _draft(client: Client, given: str) -> Any:

@@ -107,9 +107,7 @@ def delete(document_id: DocumentId, as_json: AsJson = False) -> None:
 
     Example: imprint documents delete 1d5743a6
     """
-    with open_client() as client:
-        answer = client.delete(f"/v1/documents/{ids.resolve(client, 'document', document_id)}")
-    finish_if_json(as_json, answer)
+    answer = finish_if_json(as_json, ids.call("delete", "document", document_id, "/v1/documents/{id}"))
     out.print(f"Erased, with {_passages(answer)}.", highlight=False)
 
 

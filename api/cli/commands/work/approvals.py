@@ -100,9 +100,7 @@ def _effect(client: Client, item: dict[str, Any], limit: int = WORDS) -> str:
 
 
 def _decide(dispatch_id: str, decision: str, comment: str | None) -> Any:
-    with open_client() as client:
-        path = f"/v1/dispatches/{ids.resolve(client, 'dispatch', dispatch_id)}/{decision}"
-        return client.post(path, {"comment": comment})
+    return ids.call("post", "dispatch", dispatch_id, f"/v1/dispatches/{{id}}/{decision}", {"comment": comment})
 
 
 def _doing(item: dict[str, Any], limit: int = WORDS) -> str:

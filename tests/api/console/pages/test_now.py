@@ -30,7 +30,7 @@ async def some(number: int) -> AsyncIterator[list[bytes]]:
 
 
 async def first_update(number: int) -> str:
-    updates = now._updates(some(number), render.load(), asked())
+    updates = now._updates(some(number), render.load()(asked()))
     try:
         return (await anext(updates)).decode()
     finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api import prompt_examples
+from api.http.tenant import prompt_examples
 from core.config import Settings
 from core.inference import own_prompts, prompts
 from core.inference.own_prompts import CHARACTERS

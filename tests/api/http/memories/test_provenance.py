@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from api import provenance
+from api.http.memories import provenance
 from core.errors import NotFound
 from core.memory.changes import Edit
 from core.storage.db import Database
