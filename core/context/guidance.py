@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.language import sentences
+from core.language.zh.recognition import is_chinese
 
 LEAST: Final = 512
 """Smallest limit, in tokens, of a context with guidance: in a smaller one it would take the memories' room."""
@@ -25,4 +25,4 @@ def guidance(question: str, limit: int) -> str:
     """Return the guidance in the language of the question; empty if the limit has no room for it."""
     if limit < LEAST:
         return ""
-    return CHINESE if sentences.is_chinese(question) else ENGLISH
+    return CHINESE if is_chinese(question) else ENGLISH

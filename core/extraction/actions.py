@@ -39,11 +39,11 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
         stated = sentences.asserted_part(quote)
         if stated is None:
             continue
-        language = languages.of(stated)
+        language = languages.grammar_of(stated)
         chinese, plain = language.code == "zh", language.plain(stated)
         if not (_DONE_ZH if chinese else _DONE_EN).search(plain):
             continue
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, language.dates)))
         sentence = language.third_person(dated, speaker, addressee)
         yield sentence if chinese or sentence.endswith((".", "!", "?")) else f"{sentence}."
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.extraction.protocol import Window
 from core.language import languages, sentences
-from core.language.language import Language
+from core.language.language import Grammar
 from core.language.terms import terms
 from core.statements import comparison
 from core.types import Message
@@ -118,7 +118,9 @@ def _is_minded(sentence: str) -> bool:
     )
 
 
-def _read(text: str) -> list[tuple[str, Language]]:
+def _read(text: str) -> list[tuple[str, Grammar]]:
     """Return the sentences that assert something, in plain words, with their language."""
     asserted = [sentence for whole in sentences.split(text) if (sentence := sentences.asserted_part(whole))]
-    return [(language.plain(sentence), language) for sentence in asserted for language in [languages.of(sentence)]]
+    return [
+        (language.plain(sentence), language) for sentence in asserted for language in [languages.grammar_of(sentence)]
+    ]

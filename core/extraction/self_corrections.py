@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from core.language import ngrams, sentences
 from core.language.lazy_regex import lazy_regex
+from core.language.zh.recognition import is_chinese
 from core.types import Candidate, Evidence, Message
 
 Floats = NDArray[np.float32]
@@ -140,7 +141,7 @@ def by_words(text: str) -> float:
 def features(text: str) -> frozenset[str]:
     """Return the n-grams of a text, its first sign and words, and its length."""
     folded = text.strip().casefold()
-    language = "zh" if sentences.is_chinese(folded) else "en"
+    language = "zh" if is_chinese(folded) else "en"
     opening = {f"start {folded[:1]}", *(f"opens {word}" for word in folded.split()[:2])}
     return frozenset({*ngrams.of(folded, language), *opening, f"length {min(len(folded) // LENGTH_STEP, LENGTHS)}"})
 
@@ -241,7 +242,7 @@ def _ended(sentence: str) -> str:
     """Return a sentence with a full stop, where it has no sign at its end."""
     if sentence.endswith((".", "!", "?", "…", "。", "！", "？")):
         return sentence
-    return f"{sentence}{'。' if sentences.is_chinese(sentence) else '.'}"
+    return f"{sentence}{'。' if is_chinese(sentence) else '.'}"
 
 
 def _corrected_within(message: Message, slips: Slips) -> Message:

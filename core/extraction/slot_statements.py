@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.language import third_person
+from core.language.en import third_person
 from core.language.en.slots import as_said
-from core.language.language import Language, Slot
+from core.language.language import Grammar, Slot
 from core.language.terms import has_han
 from core.types import Candidate, Kind
 
@@ -33,7 +33,7 @@ def fill_slot(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate
     )  # fmt: skip
 
 
-def content(subject: str, slots: Sequence[Slot], language: Language, sentence: str) -> str:
+def content(subject: str, slots: Sequence[Slot], language: Grammar, sentence: str) -> str:
     """Return an attribute of `subject` and its values as a short sentence.
 
     A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".

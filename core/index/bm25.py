@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from core.language import han_variants, inflection
+from core.language import han_variants, inflection, languages
 from core.language.terms import STOPWORDS, dictionary_count, has_han, term_id, terms
 
 K1 = 1.2  # where a repeated term saturates; rec@10 is flat from 0.6 to 2
@@ -72,8 +72,8 @@ def query_terms(question: str) -> QueryTerms:
 def asked_terms(question: str) -> list[str]:
     """Return the words of a query; in Chinese without words that only mark a question.
 
-    Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
-    words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
+    Chinese adds forms that another wording would use: the characters of its words alone, and words
+    of characters that its own segmentation separates. So no row of the index is rewritten.
     """
     question_terms = terms(question)[:TERMS]
     if not has_han(question):
@@ -88,7 +88,7 @@ def asked_terms(question: str) -> list[str]:
 
 
 def _tells(sign: str) -> bool:
-    """Return whether a character is meaningful by itself: 租, not 成 or 都."""
+    """Return whether a character is meaningful by itself."""
     return sign not in STOPWORDS and sign not in _ASKING and 0 < dictionary_count(sign) < EVERYDAY
 
 
@@ -123,9 +123,5 @@ def _idf(having: int, n_docs: int) -> float:
     return math.log(1 + (max(n_docs - having, 0) + 0.5) / (having + 0.5))
 
 
-_ASKING = frozenset(
-    """什么 什麼 什 麼 甚么 怎么 怎麼 怎 怎样 怎樣 怎么样 怎麼樣 为什么 為什麼 为何 如何 哪 哪里 哪裡 哪儿
-    哪个 哪個 哪些 哪位 哪年 哪天 谁 誰 几 幾 几个 多少 多少钱 多久 什么时候 何时 时候 時候 是否 有没有
-    请问""".split()
-)
+_ASKING = frozenset[str]().union(*(language.questions.marks for language in languages.ALL if language.questions))
 """Words that turn a statement into a question, and occur in no answer."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.language.parts import Assertions, Dates, Questions, TimeSpans
 from core.types import Category, Topic
 
 Check = Callable[[str], str | None]
@@ -79,8 +80,8 @@ class Theme:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
-    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+class Grammar:
+    """What the statements of a language say, for extraction.
 
     `plain`: spells out contractions and drops what leads into a sentence; `as_order`: the same of an order, also of one
     that is put as a question; `third_person`: a plain sentence with the name of its speaker in place of "I", and of its
@@ -128,3 +129,26 @@ class Language:
     word_length: float | None
     joiner: str
     full_stop: str
+    dates: Dates
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+
+    `is_of`: a text is in it, None where no other language claims it; `has_script`: a text has letters that are its own.
+    `abbreviations`: in lower case, without the full stop, which ends no sentence; nor does that of `unended`.
+
+    The other fields are described in `parts`; None: what the rooms above would do by them is left out.
+    """
+
+    code: str
+    is_of: Callable[[str], bool] | None = None
+    has_script: Callable[[str], bool] | None = None
+    abbreviations: frozenset[str] = frozenset()
+    unended: re.Pattern[str] | None = None
+    grammar: Grammar | None = None
+    assertions: Assertions | None = None
+    dates: Dates | None = None
+    questions: Questions | None = None
+    time_spans: TimeSpans | None = None

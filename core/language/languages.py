@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from core.language import sentences
+from typing import Final
+
+from core.language.de.language import GERMAN
 from core.language.en.language import ENGLISH
-from core.language.language import Language
+from core.language.en.language import GRAMMAR as ENGLISH_GRAMMAR
+from core.language.language import Grammar, Language
 from core.language.zh.language import CHINESE
+
+ALL: Final = (ENGLISH, CHINESE, GERMAN)
+
+_TOLD_APART: Final = [(language, language.is_of) for language in ALL if language.is_of]
 
 
 def of(text: str) -> Language:
     """Return the language of a text; English stands for those that are not known."""
-    return CHINESE if sentences.is_chinese(text) else ENGLISH
+    for language, is_of in _TOLD_APART:
+        if is_of(text):
+            return language
+    return ENGLISH
+
+
+def grammar_of(text: str) -> Grammar:
+    """Return the grammar of the language of a text; that of English stands for those without."""
+    return of(text).grammar or ENGLISH_GRAMMAR
+
+
+def by_script(text: str) -> Language:
+    """Return the language whose letters stand in a text, be they few, else that of the text."""
+    return next((language for language in ALL if language.has_script and language.has_script(text)), None) or of(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.language.english_verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
+from core.language.en.verbs import ADVERBS, BASE_VERBS, LY_VERBS, PRESENT_ED, UNCHANGED
 
 _BEGINNING: Final = r"(?:^|(?<=[.!?;] )|(?<=\n))"
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from core.errors import Never
 from core.language import sentences
 from core.language.grounding import clip
+from core.language.zh.recognition import is_chinese
 
 PENDING: Final = "pending"
 
@@ -146,7 +147,7 @@ def _inline(text: str) -> tuple[str | None, list[ListItem]]:
     """Parse a list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
     title, _, rest = text.strip().partition(":") if ":" in text else text.strip().partition("：")
     parts = [part for part in _INLINE.split(rest) if part.strip(" ,;，；。.")]
-    if len(parts) < FEWEST and sentences.is_chinese(rest):
+    if len(parts) < FEWEST and is_chinese(rest):
         parts = [part for part in _FIRST_THEN.split(rest) if part.strip(" ,;，；。.")]
     if len(parts) < FEWEST:
         return _goal(text), []

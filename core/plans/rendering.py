@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from core.language import sentences
+from core.language.zh.recognition import is_chinese
 from core.plans.tree import OPEN, PlanStep, Tree
 
 Count = Callable[[str], int]
@@ -20,7 +20,7 @@ def render(tree: Tree, tokens: int, count: Count) -> str:
     goal fits.
     """
     leaves = tree.leaves()
-    chinese = sentences.is_chinese(tree.goal or " ".join(step.title for step in leaves))
+    chinese = is_chinese(tree.goal or " ".join(step.title for step in leaves))
     head = [_headline(tree, leaves, chinese=chinese)]
     now = next((step for step in tree.walk() if step.id == tree.current), None)
     if now is not None:

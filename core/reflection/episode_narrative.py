@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from core.language import sentences
 from core.language.grounding import clip
 from core.language.topics import ASSISTANT, IDEOGRAPHS
+from core.language.zh.recognition import is_chinese
 from core.types import EpisodeType, Message
 
 ACTIONS: Final = 5
@@ -136,7 +136,7 @@ def _enumerate(items: Sequence[str]) -> str:
 
 
 def _is_chinese(text: str) -> bool:
-    return sentences.is_chinese(text) and len(_HAN.findall(text)) >= len(_LATIN.findall(text))
+    return is_chinese(text) and len(_HAN.findall(text)) >= len(_LATIN.findall(text))
 
 
 _MINUTE = datetime(2000, 1, 1, 0, 1) - datetime(2000, 1, 1)  # noqa: DTZ001 - a length of time has no zone

@@ -18,6 +18,7 @@ from core.extraction import salience
 from core.language import grounding, sentences
 from core.language.lexicon import PLEASANTRY
 from core.language.terms import terms, token_estimate
+from core.language.zh.recognition import is_chinese
 from core.statements import condense
 from core.summaries import key_messages as summaries_key_messages
 from core.summaries.key_messages import KeyMessage
@@ -173,7 +174,7 @@ def _sentence_weight(sentence: str) -> float:
     asserted = sentences.asserted_part(sentence)
     if asserted is None:
         return ASKED
-    states = salience.is_statement_zh(asserted) if sentences.is_chinese(asserted) else salience.is_statement(asserted)
+    states = salience.is_statement_zh(asserted) if is_chinese(asserted) else salience.is_statement(asserted)
     return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(asserted), 0.0), 2.0))
 
 
@@ -230,7 +231,7 @@ def _tokens_of(key_messages: Sequence[KeyMessage]) -> int:
 
 
 def _key_line(key: KeyMessage) -> str:
-    if sentences.is_chinese(key.quote):
+    if is_chinese(key.quote):
         return f"- [{_KINDS_ZH[key.kind]}] {key.by}：{key.quote}"
     return f"- [{key.kind}] {key.by}: {key.quote}"
 

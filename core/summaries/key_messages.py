@@ -14,6 +14,7 @@ from typing import Final, Literal
 from core.language import sentences
 from core.language.en.tables import orders
 from core.language.terms import terms
+from core.language.zh.recognition import is_chinese
 from core.language.zh.tables import orders as orders_zh
 from core.types import Json, Message
 
@@ -65,7 +66,7 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
     if asserted is None:
         return None
     normalised = _APOSTROPHE.sub("'", asserted)
-    if sentences.is_chinese(normalised):
+    if is_chinese(normalised):
         return next((kind for kind in _kinds(role) if _is_zh(kind, normalised)), None)
     if _SETTLED.search(sentence):
         return "decision"  # What leads in says so itself: "It's settled: …".
@@ -98,7 +99,7 @@ def _is_task(sentence: str) -> bool:
     normalised = _APOSTROPHE.sub("'", sentence)
     if sentences.is_hypothetical(normalised) or sentences.is_quoted(normalised):
         return False
-    if sentences.is_chinese(normalised):
+    if is_chinese(normalised):
         return bool(_TASK_ZH.search(normalised)) and not _UNSURE_ZH.search(normalised)
     asks = normalised.rstrip("\"')!").endswith("?")
     return bool(_ASKED_TASK.search(normalised)) or (not asks and bool(_TASK.search(normalised)))
@@ -124,7 +125,7 @@ def _is_zh(kind: Kind, normalised: str) -> bool:
 
 def _put_aside(quote: str) -> set[str]:
     """Return the words that a sentence withdraws."""
-    match = _REPLACES_ZH.search(quote) if sentences.is_chinese(quote) else _REPLACES.search(quote)
+    match = _REPLACES_ZH.search(quote) if is_chinese(quote) else _REPLACES.search(quote)
     return set(terms(next(filter(None, match.groups())))) if match else set()
 
 

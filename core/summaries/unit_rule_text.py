@@ -16,6 +16,7 @@ from core.extraction import actions, rule_extractor, speakers
 from core.language import dates, grounding, languages, sentences, topics
 from core.language.terms import terms
 from core.language.topics import ASSISTANT
+from core.language.zh.recognition import is_chinese
 from core.screening import screen
 from core.types import Json, Message
 
@@ -115,9 +116,7 @@ def narrative_of(line_texts: Sequence[str]) -> str:
 def _subject(keywords: Sequence[str], messages: Sequence[Message]) -> str:
     if not keywords:
         return grounding.clip(messages[0].content, SENTENCE // 4) if messages else ""
-    return ("、" if all(sentences.is_chinese(keyword) for keyword in keywords[:SUBJECT]) else ", ").join(
-        keywords[:SUBJECT]
-    )
+    return ("、" if all(is_chinese(keyword) for keyword in keywords[:SUBJECT]) else ", ").join(keywords[:SUBJECT])
 
 
 def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
@@ -141,7 +140,7 @@ def _said_by(speaker: str, statement: str) -> str:
     """Return the words with the name of the speaker before them, unless they begin with it."""
     if statement.startswith(speaker):
         return statement
-    return f"{speaker}：{statement}" if sentences.is_chinese(statement) else f"{speaker}: {statement}"
+    return f"{speaker}：{statement}" if is_chinese(statement) else f"{speaker}: {statement}"
 
 
 def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
@@ -151,9 +150,9 @@ def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others
         stated = sentences.asserted_part(quote)
         if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
             continue
-        language = languages.of(stated)
+        language = languages.grammar_of(stated)
         chinese, plain = language.code == "zh", language.plain(stated)
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, language.dates)))
         if dated:
             sentence = language.third_person(dated, speaker, to) if chinese or _OWN.search(dated) else dated
             yield sentence if chinese or sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
@@ -162,7 +161,7 @@ def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others
 def _with_speaker(content: str, speaker: str | None) -> str:
     excerpt = grounding.clip(content)
     asks = _ASKS.search(excerpt) is not None
-    if sentences.is_chinese(content):
+    if is_chinese(content):
         return f"{speaker or '助手'}{'问' if asks else '说'}：“{excerpt}”"
     return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{excerpt}”"
 
@@ -233,7 +232,7 @@ def _facts(messages: Sequence[Message]) -> list[Json]:
 
 
 def _when(text: str, said_at: datetime) -> datetime:
-    mentions = dates.find(text, said_at, chinese=sentences.is_chinese(text))
+    mentions = dates.find(text, said_at, languages.of(text).dates)
     return mentions[0].when if mentions else said_at
 
 

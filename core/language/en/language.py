@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-from core.language import third_person
-from core.language.en import plain, pretence, slots
+from core.language.en import plain, pretence, slots, third_person
+from core.language.en.assertions import ASSERTIONS
+from core.language.en.dates import DATES
+from core.language.en.questions import QUESTIONS
 from core.language.en.tables import at_work, cues, orders
-from core.language.language import Language
+from core.language.en.time_spans import TIME_SPANS
+from core.language.language import Grammar, Language
 from core.language.lazy_regex import lazy_regex
 
 _REFERENCE = lazy_regex(
@@ -35,6 +38,12 @@ _CORRECTS = lazy_regex(
 )
 
 
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e a.m p.m u.s u.k no inc ltd approx dept jan feb mar apr jun jul aug "
+    "sep sept oct nov dec".split()
+)
+
+
 def refers_back(sentence: str) -> bool:
     """Return whether a sentence can be understood only from what was said around it."""
     return bool(_REFERENCE.search(sentence)) or not _OWN_SUBJECT.search(sentence)
@@ -45,7 +54,7 @@ def is_meant(sentence: str) -> bool:
     return pretence.is_meant(sentence) and not pretence.is_hearsay(sentence)
 
 
-ENGLISH = Language(
+GRAMMAR = Grammar(
     code="en",
     plain=plain.plain,
     as_order=plain.as_order,
@@ -73,5 +82,16 @@ ENGLISH = Language(
     short=60,
     word_length=None,
     joiner=" and ",
+    dates=DATES,
     full_stop=".",
+)
+
+ENGLISH = Language(
+    code="en",
+    grammar=GRAMMAR,
+    abbreviations=_ABBREVIATIONS,
+    assertions=ASSERTIONS,
+    dates=DATES,
+    questions=QUESTIONS,
+    time_spans=TIME_SPANS,
 )

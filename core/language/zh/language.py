@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from core.language import sentences, third_person
-from core.language.language import Language
+from core.language.language import Grammar, Language
 from core.language.lazy_regex import lazy_regex
-from core.language.zh import slots
+from core.language.terms import has_han
+from core.language.zh import plain, slots, third_person
+from core.language.zh.assertions import ASSERTIONS
+from core.language.zh.dates import DATES
+from core.language.zh.questions import QUESTIONS
+from core.language.zh.recognition import is_chinese
 from core.language.zh.tables import at_work, cues, orders
+from core.language.zh.time_spans import TIME_SPANS
 
 _REFERENCE = lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])")
 _SIMPLE = lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$")
@@ -28,11 +33,11 @@ def is_meant(sentence: str) -> bool:
     return not _UNMEANT.search(sentence)
 
 
-CHINESE = Language(
+GRAMMAR = Grammar(
     code="zh",
-    plain=sentences.cleaned_zh,
-    as_order=sentences.cleaned_zh,
-    third_person=third_person.third_person_zh,
+    plain=plain.plain,
+    as_order=plain.plain,
+    third_person=third_person.third_person,
     slots=slots.slots,
     stated=cues.STATED,
     labels=slots.LABELS,
@@ -56,5 +61,17 @@ CHINESE = Language(
     short=20,
     word_length=1.6,
     joiner="、",
+    dates=DATES,
     full_stop="。",
+)
+
+CHINESE = Language(
+    code="zh",
+    grammar=GRAMMAR,
+    is_of=is_chinese,
+    assertions=ASSERTIONS,
+    has_script=has_han,
+    dates=DATES,
+    questions=QUESTIONS,
+    time_spans=TIME_SPANS,
 )

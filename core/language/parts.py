@@ -1,0 +1,95 @@
+"""Parts of a language, each for a room above; a language may lack any of them, and the room does without. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from core.language.calendar import DateMention
+
+TimeForm = Literal["ago", "past", "weekday", "date", "feast"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """`find`: the dates in a text, by the clock of its message; `day`: a day in words, "4 February 2026"."""
+
+    find: Callable[[str, datetime], Iterator[DateMention]]
+    day: Callable[[datetime], str]
+
+
+@dataclass(frozen=True, slots=True)
+class LeadIn:
+    """An introduction with a colon ("One thing:"), the words of it in the group `lead` of `begins`.
+
+    `excluded`: it announces a quotation; `itself`: it is a statement; `reports`: it says that something was said.
+    `words`: those that may stand alone; any other is the name of somebody quoted. None: all may.
+    """
+
+    begins: re.Pattern[str]
+    excluded: re.Pattern[str]
+    itself: re.Pattern[str]
+    reports: re.Pattern[str] | None = None
+    words: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assertions:
+    """Which sentences assert nothing.
+
+    `is_request`: it only asks for something to be done once; `is_quoted`: it gives the words of someone else;
+    `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`.
+    """
+
+    is_question: Callable[[str], bool]
+    is_request: Callable[[str], bool]
+    is_quoted: Callable[[str], bool]
+    hypothetical: re.Pattern[str]
+    asking_tail: re.Pattern[str]
+    lead_in: LeadIn
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Forms of questions and answers.
+
+    `several`: asks for several things; `told_me`: for what the assistant said, where `remind` may mean either; `of_me`:
+    for the user's own words, without `to_me`; `asks_time`: for a time, which `tells_time` names. `marks`: words that
+    turn a statement into a question, and occur in no answer.
+    """
+
+    several: re.Pattern[str]
+    told_me: re.Pattern[str]
+    remind: re.Pattern[str]
+    to_me: re.Pattern[str]
+    of_me: re.Pattern[str]
+    asks_time: re.Pattern[str]
+    tells_time: re.Pattern[str]
+    marks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpans:
+    """Times in questions.
+
+    `forms`: what they look like, the time itself in the group `what`, and how they are read; `days`: length of each
+    unit; `count`: a number and its relative error; `feasts`: month and day. `yearless`: a date by its month alone;
+    `lead`: words in front of a date that are no part of it. `opens`, `links`: before and between two dates that are the
+    ends of one span; `before`, `behind`: what makes a date one end of a span, with the group `back` for the last one.
+    """
+
+    forms: tuple[tuple[re.Pattern[str], TimeForm], ...]
+    days: Mapping[str, float]
+    count: Callable[[str], tuple[float, float]]
+    months: Sequence[str]
+    weekdays: Sequence[str]
+    feasts: Mapping[str, tuple[int, int]]
+    yearless: re.Pattern[str]
+    lead: re.Pattern[str] | None
+    opens: re.Pattern[str]
+    links: re.Pattern[str]
+    before: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
