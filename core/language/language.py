@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.language.parts import Assertions, Dates, Questions, TimeSpans
+from core.language.parts import Assertions, ContextCues, Dates, PlanForms, Questions, TimeSpans
 from core.types import Category, Topic
 
 Check = Callable[[str], str | None]
@@ -152,3 +152,5 @@ class Language:
     dates: Dates | None = None
     questions: Questions | None = None
     time_spans: TimeSpans | None = None
+    context: ContextCues | None = None
+    plans: PlanForms | None = None

@@ -53,6 +53,23 @@ class Assertions:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextCues:
+    """Signs by which a context is filled.
+
+    `depth`: that a question asks for much, by kind; `asked`: question words; `joined`: what joins its parts. Of results
+    of tools: `key`: keys whose values are kept first; `error`, `warning`. `of_project`: speaks of the project at hand.
+    """
+
+    depth: Mapping[str, re.Pattern[str]]
+    asked: re.Pattern[str]
+    joined: re.Pattern[str]
+    key: re.Pattern[str]
+    error: re.Pattern[str]
+    warning: re.Pattern[str]
+    of_project: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Questions:
     """Forms of questions and answers.
 
@@ -93,3 +110,31 @@ class TimeSpans:
     links: re.Pattern[str]
     before: re.Pattern[str] | None
     behind: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanForms:
+    """Plans in messages, and reports of their steps.
+
+    `ordinals`: numbers in words, from the first; `number`: what numbers a line; `title`: what stands before a plan,
+    `one_line` before one in a single line, and `lead`; `asks`: asks for a plan; `first_then`: begins a step in a
+    sentence. `reports`: says the status of a step, whose number is a group; `question_ends`:
+    a sentence with them asks; `clause`: parts a sentence; `supposed` and
+    `denied`: the sentence, or the clause, reports nothing. `statuses`: names of each status. `mentioned`: what a message
+    about a plan has, for PostgreSQL.
+    """
+
+    ordinals: Sequence[Sequence[str]]
+    number: str
+    title: str
+    one_line: str
+    lead: re.Pattern[str]
+    asks: re.Pattern[str]
+    supposed: re.Pattern[str]
+    denied: re.Pattern[str]
+    clause: re.Pattern[str]
+    first_then: re.Pattern[str] | None
+    reports: Mapping[str, Sequence[re.Pattern[str]]]
+    question_ends: tuple[str, ...]
+    statuses: Mapping[str, str]
+    mentioned: str

@@ -6,7 +6,9 @@ import re
 
 from core.language.en import plain, pretence, slots, third_person
 from core.language.en.assertions import ASSERTIONS
+from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
+from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
 from core.language.en.tables import at_work, cues, orders
 from core.language.en.time_spans import TIME_SPANS
@@ -94,4 +96,6 @@ ENGLISH = Language(
     dates=DATES,
     questions=QUESTIONS,
     time_spans=TIME_SPANS,
+    context=CONTEXT,
+    plans=PLANS,
 )

@@ -7,7 +7,9 @@ from core.language.lazy_regex import lazy_regex
 from core.language.terms import has_han
 from core.language.zh import plain, slots, third_person
 from core.language.zh.assertions import ASSERTIONS
+from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
+from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
 from core.language.zh.tables import at_work, cues, orders
@@ -74,4 +76,6 @@ CHINESE = Language(
     dates=DATES,
     questions=QUESTIONS,
     time_spans=TIME_SPANS,
+    context=CONTEXT,
+    plans=PLANS,
 )
