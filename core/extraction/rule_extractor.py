@@ -13,7 +13,6 @@ from core.extraction import candidates, quoting, salience, self_corrections, slo
 from core.extraction.self_corrections import Slips
 from core.extraction.speakers import HeardMessage
 from core.language import dates, languages, sentences
-from core.language.en.language import ENGLISH
 from core.language.language import Grammar, Slot
 from core.types import Candidate, Category, Message, Topic
 
@@ -157,7 +156,7 @@ def _salient(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
 
 def _weight(several: Sequence[ReadSentence], plain: dict[int, str]) -> float:
     heard = several[0].heard
-    dated = any(dates.find(words, heard.message.occurred_at, ENGLISH.dates) for words in plain.values())
+    dated = any(dates.find(words, heard.message.occurred_at, languages.DEFAULT.dates) for words in plain.values())
     setting = salience.Setting(heard.message.content, heard.position, heard.answers, dated, heard.novelty)
     return salience.message_weight(list(plain.values()), setting)
 

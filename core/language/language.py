@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.language.parts import Assertions, ContextCues, Dates, PlanForms, Questions, TimeSpans
+from core.language.parts import Activities, Assertions, ContextCues, Dates, Phrases, PlanForms, Questions, TimeSpans
 from core.types import Category, Topic
 
 Check = Callable[[str], str | None]
@@ -139,6 +139,7 @@ class Language:
     `is_of`: a text is in it, None where no other language claims it; `has_script`: a text has letters that are its own.
     `abbreviations`: in lower case, without the full stop, which ends no sentence; nor does that of `unended`.
 
+    `outcomes`: words at the end of a conversation, by the outcome that they show: failed, resolved, agreed.
     The other fields are described in `parts`; None: what the rooms above would do by them is left out.
     """
 
@@ -154,3 +155,6 @@ class Language:
     time_spans: TimeSpans | None = None
     context: ContextCues | None = None
     plans: PlanForms | None = None
+    phrases: Phrases | None = None
+    outcomes: Mapping[str, re.Pattern[str]] | None = None
+    activities: Activities | None = None

@@ -118,10 +118,9 @@ class PlanForms:
 
     `ordinals`: numbers in words, from the first; `number`: what numbers a line; `title`: what stands before a plan,
     `one_line` before one in a single line, and `lead`; `asks`: asks for a plan; `first_then`: begins a step in a
-    sentence. `reports`: says the status of a step, whose number is a group; `question_ends`:
-    a sentence with them asks; `clause`: parts a sentence; `supposed` and
-    `denied`: the sentence, or the clause, reports nothing. `statuses`: names of each status. `mentioned`: what a message
-    about a plan has, for PostgreSQL.
+    sentence. `reports`: says the status of a step, whose number is a group; `question_ends`: end a sentence that asks;
+    `clause`: parts a sentence; `supposed` and `denied`: the sentence, or the clause, reports nothing. `statuses`: names
+    of each status. `mentioned`: what a message about a plan has, for PostgreSQL.
     """
 
     ordinals: Sequence[Sequence[str]]
@@ -138,3 +137,100 @@ class PlanForms:
     question_ends: tuple[str, ...]
     statuses: Mapping[str, str]
     mentioned: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePhrases:
+    """How a conversation is narrated. `outcomes`: what is said of each, empty for nothing."""
+
+    opened: str
+    talked_with: str
+    talked_alone: str
+    about: str
+    about_nothing: str
+    began: str
+    action: str
+    outcomes: Mapping[str, str]
+    ended: str
+    ended_saying: str
+    reward: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecurrencePhrases:
+    """How something that recurs is told. `often`: by kind of rhythm; `weekdays`: from Monday."""
+
+    recurs: str
+    on_weekday: str
+    often: Mapping[str, str]
+    weekdays: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPhrases:
+    """How a skill is told; `joiner`: stands between its sentences, `separator` between its tools."""
+
+    steps: str
+    without_steps: str
+    goal: str
+    tools: str
+    worked: str
+    failure: str
+    joiner: str
+    separator: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPhrases:
+    """How a plan is told. `without_goal`: stands for the goal of a plan that has none."""
+
+    head: str
+    without_goal: str
+    step: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Sentences that the rooms write, as formats.
+
+    `separator`: between listed things; `listed`: all of a list in a sentence. `line`: words behind the name of their
+    speaker; `said`, `asked`: words with their speaker in a sentence; `assistant`: what one without a name is called.
+    `key_line`: a key sentence of a summary, and `kinds`: the names of its kinds. `ends`: ends a sentence, where it must
+    have an end. `guidance`: stands above a context.
+    """
+
+    separator: str
+    listed: Callable[[Sequence[str]], str]
+    line: str
+    said: str
+    asked: str
+    assistant: str
+    key_line: str
+    kinds: Mapping[str, str]
+    ends: str
+    guidance: str
+    episode: EpisodePhrases
+    recurrence: RecurrencePhrases
+    skill: SkillPhrases
+    plan: PlanPhrases
+
+
+@dataclass(frozen=True, slots=True)
+class Activities:
+    """Signs of what statements are about, and how often.
+
+    `unreal`: something was not done, or long ago; `vague`: a time without a day, for which that of the mention counts.
+    `leads`: words that lead to a noun; `auxiliary`: those between a subject and its verb, with the `adverbs`. In scripts
+    without spaces: `verbs`: characters that turn a thing into an activity; `numerals`. `often`: words for repetition,
+    which a statement that is derived from others may add.
+    """
+
+    unreal: re.Pattern[str]
+    vague: re.Pattern[str]
+    leads: frozenset[str] = frozenset()
+    adverbs: frozenset[str] = frozenset()
+    auxiliary: frozenset[str] = frozenset()
+    verbs: str = ""
+    numerals: frozenset[str] = frozenset()
+    often: frozenset[str] = frozenset()

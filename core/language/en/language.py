@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 
 from core.language.en import plain, pretence, slots, third_person
+from core.language.en.activities import ACTIVITIES
 from core.language.en.assertions import ASSERTIONS
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
+from core.language.en.outcomes import OUTCOMES
+from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
 from core.language.en.tables import at_work, cues, orders
@@ -98,4 +101,7 @@ ENGLISH = Language(
     time_spans=TIME_SPANS,
     context=CONTEXT,
     plans=PLANS,
+    phrases=PHRASES,
+    outcomes=OUTCOMES,
+    activities=ACTIVITIES,
 )

@@ -6,9 +6,12 @@ from core.language.language import Grammar, Language
 from core.language.lazy_regex import lazy_regex
 from core.language.terms import has_han
 from core.language.zh import plain, slots, third_person
+from core.language.zh.activities import ACTIVITIES
 from core.language.zh.assertions import ASSERTIONS
 from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
+from core.language.zh.outcomes import OUTCOMES
+from core.language.zh.phrases import PHRASES
 from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
@@ -78,4 +81,7 @@ CHINESE = Language(
     time_spans=TIME_SPANS,
     context=CONTEXT,
     plans=PLANS,
+    phrases=PHRASES,
+    outcomes=OUTCOMES,
+    activities=ACTIVITIES,
 )
