@@ -7,7 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.language.parts import Activities, Assertions, ContextCues, Dates, Phrases, PlanForms, Questions, TimeSpans
+from core.language.parts import (
+    Activities,
+    Assertions,
+    ContextCues,
+    Dates,
+    Details,
+    KeySentences,
+    Openings,
+    OpenQuestions,
+    Phrases,
+    PlanForms,
+    Questions,
+    TimeSpans,
+)
 from core.types import Category, Topic
 
 Check = Callable[[str], str | None]
@@ -98,7 +111,8 @@ class Grammar:
     `order_topics`: a later order of a topic replaces the earlier one; `lifts`: it takes an order back.
 
     `short`: characters of a sentence that is stored with the question it answers; `word_length`: characters that count
-    as a word, None where words stand apart; `joiner`: stands between values.
+    as a word, None where words stand apart; `joiner`: stands between values. `own`: words by which people refer to themselves, None
+    where all is put in the third person; `ends`: ends a statement, if it must have an end.
     """
 
     code: str
@@ -129,6 +143,8 @@ class Grammar:
     word_length: float | None
     joiner: str
     full_stop: str
+    ends: str
+    own: re.Pattern[str] | None
     dates: Dates
 
 
@@ -158,3 +174,7 @@ class Language:
     phrases: Phrases | None = None
     outcomes: Mapping[str, re.Pattern[str]] | None = None
     activities: Activities | None = None
+    key_sentences: KeySentences | None = None
+    open_questions: OpenQuestions | None = None
+    openings: Openings | None = None
+    details: Details | None = None

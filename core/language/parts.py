@@ -41,7 +41,8 @@ class Assertions:
     """Which sentences assert nothing.
 
     `is_request`: it only asks for something to be done once; `is_quoted`: it gives the words of someone else;
-    `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`.
+    `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`. `asks_for`:
+    begins a request that is put as a statement.
     """
 
     is_question: Callable[[str], bool]
@@ -50,6 +51,7 @@ class Assertions:
     hypothetical: re.Pattern[str]
     asking_tail: re.Pattern[str]
     lead_in: LeadIn
+    asks_for: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,8 @@ class Phrases:
 
     `separator`: between listed things; `listed`: all of a list in a sentence. `line`: words behind the name of their
     speaker; `said`, `asked`: words with their speaker in a sentence; `assistant`: what one without a name is called.
-    `key_line`: a key sentence of a summary, and `kinds`: the names of its kinds. `ends`: ends a sentence, where it must
-    have an end. `guidance`: stands above a context.
+    `key_line`: a key sentence of a summary, and `kinds`: the names of its kinds. `guidance`: stands above
+    a context.
     """
 
     separator: str
@@ -208,7 +210,6 @@ class Phrases:
     assistant: str
     key_line: str
     kinds: Mapping[str, str]
-    ends: str
     guidance: str
     episode: EpisodePhrases
     recurrence: RecurrencePhrases
@@ -234,3 +235,50 @@ class Activities:
     verbs: str = ""
     numerals: frozenset[str] = frozenset()
     often: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class KeySentences:
+    """Sentences that a summary must keep.
+
+    `kinds`: whether an asserting sentence is an `instruction`, a `decision`, a `commitment` or a `constraint`;
+    `settled`: what leads into a sentence says that it is decided. `replaces`: something holds no longer, in a group.
+    """
+
+    is_task: Callable[[str], bool]
+    kinds: Mapping[str, Callable[[str], bool]]
+    settled: re.Pattern[str] | None
+    replaces: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestions:
+    """Questions without an answer.
+
+    `asking`: words of questions that answers do not repeat; `idle`: courtesies, and requests that look like questions;
+    `offer`: an assistant offers something; `open`: something is undecided; `defers`: puts an answer off; `takes_back`.
+    """
+
+    asking: frozenset[str]
+    idle: re.Pattern[str]
+    offer: re.Pattern[str]
+    open: re.Pattern[str]
+    defers: re.Pattern[str]
+    takes_back: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """Verbose patterns of messages that begin something: another `topic`, or a `greeting`; `lead` may come before."""
+
+    lead: str
+    topic: str
+    greeting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Details of a text that its letters do not mark: numbers with units (`numbered`), people, titles."""
+
+    numbered: re.Pattern[str]
+    marks: Sequence[re.Pattern[str]]

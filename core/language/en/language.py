@@ -9,6 +9,9 @@ from core.language.en.activities import ACTIVITIES
 from core.language.en.assertions import ASSERTIONS
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
+from core.language.en.key_sentences import KEY_SENTENCES
+from core.language.en.open_questions import OPEN_QUESTIONS
+from core.language.en.openings import OPENINGS
 from core.language.en.outcomes import OUTCOMES
 from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
@@ -35,6 +38,8 @@ _SIMPLE = lazy_regex(
     r"(?:I|I['’](?:m|ve|ll|d)|My|We|We['’](?:re|ve|ll)|Our)\b[^,;:—]*$",
     re.IGNORECASE,
 )
+_OWN = lazy_regex(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\b")
+"""Words by which people refer to themselves; a sentence without them stays as it was said."""
 _ABOUT_LISTENER = lazy_regex(r"^(?!.*\b(?:I|me|we)\b).*\byour?\b", re.IGNORECASE)
 _CORRECTS = lazy_regex(
     r"^(?:oh,? |ah,? |um,? |er,? )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|no,? hang on|scratch that|correction|"
@@ -88,6 +93,8 @@ GRAMMAR = Grammar(
     word_length=None,
     joiner=" and ",
     dates=DATES,
+    ends=".",
+    own=_OWN,
     full_stop=".",
 )
 
@@ -104,4 +111,7 @@ ENGLISH = Language(
     phrases=PHRASES,
     outcomes=OUTCOMES,
     activities=ACTIVITIES,
+    key_sentences=KEY_SENTENCES,
+    open_questions=OPEN_QUESTIONS,
+    openings=OPENINGS,
 )

@@ -27,7 +27,6 @@ PHRASES: Final = Phrases(
     assistant="the assistant",
     key_line="- [{kind}] {who}: {text}",
     kinds={},
-    ends=".",
     guidance=_GUIDANCE,
     episode=EpisodePhrases(
         opened="{name} {talked}{about} on {day}, {span} UTC ({messages} messages).",

@@ -52,5 +52,6 @@ ASSERTIONS: Final = Assertions(
     is_quoted=is_quoted,
     hypothetical=_HYPOTHETICAL,
     asking_tail=_ASKING_TAIL,
+    asks_for=lazy_regex(r"(?:请|麻烦|帮我?|给我|替我|告诉我|推荐|教我|能不能|可以)(?!假|教|问题)"),
     lead_in=LeadIn(_LEAD_IN, _NO_LEAD, _STATED_ITSELF),
 )

@@ -10,6 +10,10 @@ from core.language.zh.activities import ACTIVITIES
 from core.language.zh.assertions import ASSERTIONS
 from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
+from core.language.zh.details import DETAILS
+from core.language.zh.key_sentences import KEY_SENTENCES
+from core.language.zh.open_questions import OPEN_QUESTIONS
+from core.language.zh.openings import OPENINGS
 from core.language.zh.outcomes import OUTCOMES
 from core.language.zh.phrases import PHRASES
 from core.language.zh.plans import PLANS
@@ -67,6 +71,8 @@ GRAMMAR = Grammar(
     word_length=1.6,
     joiner="、",
     dates=DATES,
+    ends="",
+    own=None,
     full_stop="。",
 )
 
@@ -84,4 +90,8 @@ CHINESE = Language(
     phrases=PHRASES,
     outcomes=OUTCOMES,
     activities=ACTIVITIES,
+    key_sentences=KEY_SENTENCES,
+    open_questions=OPEN_QUESTIONS,
+    openings=OPENINGS,
+    details=DETAILS,
 )

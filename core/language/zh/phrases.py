@@ -27,7 +27,6 @@ PHRASES: Final = Phrases(
         "constraint": "限制",
         "question": "待答问题",
     },
-    ends="",
     guidance=_GUIDANCE,
     episode=EpisodePhrases(
         opened="{name}于{day}{span}（UTC）{talked}{about}（共{messages}条消息）。",
