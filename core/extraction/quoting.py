@@ -6,10 +6,10 @@ from typing import Final
 
 from core.extraction import candidates, durability
 from core.extraction.speakers import REACH, HeardMessage
-from core.language import dates, identification, sentences
+from core.language import dates, identification, languages, sentences
 from core.language.calendar import DateMention
 from core.language.language import Grammar
-from core.language.lazy_regex import lazy_regex
+from core.language.lazy_regex import either
 from core.language.quotation_marks import is_mostly_quoted
 from core.statements.quotation import FRAMES
 from core.types import Candidate, Category
@@ -22,17 +22,7 @@ SHORTEST, SHORT = 3, 5
 """Words of a sentence that may be kept though it answers no question, and below which one is short."""
 ORDER_IMPORTANCE: Final = 0.8
 
-_UNDECIDED = lazy_regex(
-    r"再看看|看情况|再说吧|还没(?:想好|定)|不一定|\b(?:we['’]ll see|not (?:yet )?(?:sure|decided)|it depends)\b|"
-    r"\b(?:keeps?|kept) saying\b",
-)
-_OF_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b")
-_NAMES = lazy_regex(
-    r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
-    r"[a-z]+ed)\b|['’]s\b)|"
-    r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
-)
-"""Names that “he” or “she” may refer to."""
+_UNDECIDED = either(language.grammar.undecided for language in languages.ALL if language.grammar)
 
 
 def is_certain(sentence: str, language: Grammar) -> bool:
@@ -131,7 +121,7 @@ def _quotation(heard: HeardMessage, position: int, language: Grammar, days: list
 def _context_sentence(heard: HeardMessage, position: int, language: Grammar) -> str:
     """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
     earlier = [*heard.before, *heard.sentences[:position]][-REACH:]
-    somebody = language.code == "en" and _OF_SOMEBODY.search(heard.sentences[position].lower())
-    naming = [sentence for sentence in earlier if _NAMES.search(sentence)] if somebody else []
+    refers = language.somebody and language.somebody.search(heard.sentences[position].lower())
+    naming = [sentence for sentence in earlier if language.names.search(sentence)] if refers and language.names else []
     clear = naming or [sentence for sentence in earlier if not language.refers_back(sentence)] or earlier
     return clear[-1] if clear else ""

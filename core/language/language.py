@@ -10,6 +10,7 @@ from typing import Any
 from core.language.parts import (
     Activities,
     Assertions,
+    Chat,
     ContextCues,
     Dates,
     Details,
@@ -19,6 +20,7 @@ from core.language.parts import (
     Phrases,
     PlanForms,
     Questions,
+    Salience,
     TimeSpans,
 )
 from core.types import Category, Topic
@@ -111,8 +113,11 @@ class Grammar:
     `order_topics`: a later order of a topic replaces the earlier one; `lifts`: it takes an order back.
 
     `short`: characters of a sentence that is stored with the question it answers; `word_length`: characters that count
-    as a word, None where words stand apart; `joiner`: stands between values. `own`: words by which people refer to themselves, None
-    where all is put in the third person; `ends`: ends a statement, if it must have an end.
+    as a word, None where words stand apart; `joiner`: stands between values. `own`: words by which people refer to
+    themselves, None where all is put in the third person; `ends`: ends a statement, if it must have an end.
+
+    `done`: begins with what its speaker did or will do; `undecided`: leaves something open; `names`: what `somebody`
+    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind.
     """
 
     code: str
@@ -145,6 +150,11 @@ class Grammar:
     full_stop: str
     ends: str
     own: re.Pattern[str] | None
+    done: re.Pattern[str]
+    undecided: re.Pattern[str]
+    somebody: re.Pattern[str] | None
+    names: re.Pattern[str] | None
+    with_article: Callable[[str], str]
     dates: Dates
 
 
@@ -178,3 +188,5 @@ class Language:
     open_questions: OpenQuestions | None = None
     openings: Openings | None = None
     details: Details | None = None
+    salience: Salience | None = None
+    chat: Chat | None = None

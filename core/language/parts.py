@@ -41,8 +41,8 @@ class Assertions:
     """Which sentences assert nothing.
 
     `is_request`: it only asks for something to be done once; `is_quoted`: it gives the words of someone else;
-    `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`. `asks_for`:
-    begins a request that is put as a statement.
+    `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`.
+    `asks_for`: begins a request that is put as a statement.
     """
 
     is_question: Callable[[str], bool]
@@ -197,7 +197,8 @@ class Phrases:
     """Sentences that the rooms write, as formats.
 
     `separator`: between listed things; `listed`: all of a list in a sentence. `line`: words behind the name of their
-    speaker; `said`, `asked`: words with their speaker in a sentence; `assistant`: what one without a name is called.
+    speaker; `said`, `asked`: words with their speaker in a sentence; `assistant`: what one without a name is called;
+    `possessive`: something of somebody.
     `key_line`: a key sentence of a summary, and `kinds`: the names of its kinds. `guidance`: stands above
     a context.
     """
@@ -208,6 +209,7 @@ class Phrases:
     said: str
     asked: str
     assistant: str
+    possessive: str
     key_line: str
     kinds: Mapping[str, str]
     guidance: str
@@ -222,9 +224,9 @@ class Activities:
     """Signs of what statements are about, and how often.
 
     `unreal`: something was not done, or long ago; `vague`: a time without a day, for which that of the mention counts.
-    `leads`: words that lead to a noun; `auxiliary`: those between a subject and its verb, with the `adverbs`. In scripts
-    without spaces: `verbs`: characters that turn a thing into an activity; `numerals`. `often`: words for repetition,
-    which a statement that is derived from others may add.
+    `leads`: words that lead to a noun; `auxiliary`: those between a subject and its verb, with the `adverbs`. Without
+    spaces between words: `verbs`: characters that turn a thing into an activity; `numerals`. `often`: words for
+    repetition, which a statement that is derived from others may add.
     """
 
     unreal: re.Pattern[str]
@@ -282,3 +284,46 @@ class Details:
 
     numbered: re.Pattern[str]
     marks: Sequence[re.Pattern[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SalienceCue:
+    """A pattern and the weight that it adds, once a message."""
+
+    name: str
+    weight: float
+    regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Salience:
+    """What is worth keeping.
+
+    `cues` weigh a statement, `message` the message around it; `takes_back`: something is over. `is_statement`: a plain
+    sentence can be understood alone, `is_told`: and is of its speaker. `own`: words that show that the cues are meant
+    for a statement, whatever else is in it.
+    """
+
+    cues: Sequence[SalienceCue]
+    message: Sequence[SalienceCue]
+    takes_back: re.Pattern[str]
+    is_statement: Callable[[str], bool]
+    is_told: Callable[[str], bool]
+    own: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """Words of chats.
+
+    `chatter`: courtesies, agreement and greetings; `minded`: corrects something or sets a rule; `personal`: speaks of
+    one's own life. Of a correction: `adds`: no correction but an addition, or a request to forget; `denials`: end what
+    comes before the wrong word; `particles`: what may stand before or behind the right one.
+    """
+
+    chatter: Sequence[str]
+    minded: re.Pattern[str]
+    personal: re.Pattern[str]
+    adds: re.Pattern[str]
+    denials: Sequence[str]
+    particles: Sequence[str]

@@ -18,7 +18,6 @@ from core.extraction import salience
 from core.language import grounding, languages, sentences
 from core.language.lexicon import PLEASANTRY
 from core.language.terms import terms, token_estimate
-from core.language.zh.recognition import is_chinese
 from core.statements import condense
 from core.summaries import key_messages as summaries_key_messages
 from core.summaries.key_messages import KeyMessage
@@ -176,7 +175,7 @@ def _sentence_weight(sentence: str) -> float:
     asserted = sentences.asserted_part(sentence)
     if asserted is None:
         return ASKED
-    states = salience.is_statement_zh(asserted) if is_chinese(asserted) else salience.is_statement(asserted)
+    states = salience.is_statement(asserted)
     return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(asserted), 0.0), 2.0))
 
 

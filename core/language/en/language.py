@@ -7,6 +7,7 @@ import re
 from core.language.en import plain, pretence, slots, third_person
 from core.language.en.activities import ACTIVITIES
 from core.language.en.assertions import ASSERTIONS
+from core.language.en.chat import CHAT
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
 from core.language.en.key_sentences import KEY_SENTENCES
@@ -16,6 +17,7 @@ from core.language.en.outcomes import OUTCOMES
 from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
+from core.language.en.salience import SALIENCE
 from core.language.en.tables import at_work, cues, orders
 from core.language.en.time_spans import TIME_SPANS
 from core.language.language import Grammar, Language
@@ -40,6 +42,26 @@ _SIMPLE = lazy_regex(
 )
 _OWN = lazy_regex(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\b")
 """Words by which people refer to themselves; a sentence without them stays as it was said."""
+_DONE = lazy_regex(
+    r"^(?:(?:and|so|then|well|okay|ok|yes|yeah|sure|great|also|but|now|actually|meanwhile|today|yesterday),? )*"
+    r"(?:I|we) (?:(?:also|just|already|finally|then|now|both|have|had|definitely|probably|first) )*"
+    r"(?:will(?: not)?|am going to|are going to|plan to|promise to|promised to|agreed to|decided to|have to|need to|"
+    r"must|bought|brought|built|booked|called|chose|did|drove|flew|found|gave|got|left|lost|made|met|moved|paid|put|"
+    r"ran|read|sent|set|sold|spent|spoke|took|told|visited|went|won|wrote|"
+    r"(?!(?:want|need|lik|lov|hop|hat|believ|seem|wonder|wish|appreciat|enjoy|agre|prefer|dislik|mention|mean|ask)e?d\b)"
+    r"[a-z]{2,}(?<!e)ed)\b",
+    re.IGNORECASE,
+)
+_UNDECIDED = lazy_regex(
+    r"\b(?:we['’]ll see|not (?:yet )?(?:sure|decided)|it depends)\b|\b(?:keeps?|kept) saying\b",
+)
+_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b")
+_NAMES = lazy_regex(
+    r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
+    r"[a-z]+ed)\b|['’]s\b)|"
+    r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
+)
+"""Names that “he” or “she” may refer to."""
 _ABOUT_LISTENER = lazy_regex(r"^(?!.*\b(?:I|me|we)\b).*\byour?\b", re.IGNORECASE)
 _CORRECTS = lazy_regex(
     r"^(?:oh,? |ah,? |um,? |er,? )?(?:no,? wait|wait,? no|no,? sorry|sorry,? no|no,? hang on|scratch that|correction|"
@@ -95,6 +117,11 @@ GRAMMAR = Grammar(
     dates=DATES,
     ends=".",
     own=_OWN,
+    done=_DONE,
+    undecided=_UNDECIDED,
+    somebody=_SOMEBODY,
+    names=_NAMES,
+    with_article=third_person.with_article,
     full_stop=".",
 )
 
@@ -114,4 +141,6 @@ ENGLISH = Language(
     key_sentences=KEY_SENTENCES,
     open_questions=OPEN_QUESTIONS,
     openings=OPENINGS,
+    salience=SALIENCE,
+    chat=CHAT,
 )

@@ -25,6 +25,7 @@ PHRASES: Final = Phrases(
     said="{who} said: “{text}”",
     asked="{who} asked: “{text}”",
     assistant="the assistant",
+    possessive="{who}'s {what}",
     key_line="- [{kind}] {who}: {text}",
     kinds={},
     guidance=_GUIDANCE,

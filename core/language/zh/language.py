@@ -8,6 +8,7 @@ from core.language.terms import has_han
 from core.language.zh import plain, slots, third_person
 from core.language.zh.activities import ACTIVITIES
 from core.language.zh.assertions import ASSERTIONS
+from core.language.zh.chat import CHAT
 from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
 from core.language.zh.details import DETAILS
@@ -19,11 +20,17 @@ from core.language.zh.phrases import PHRASES
 from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
+from core.language.zh.salience import SALIENCE
 from core.language.zh.tables import at_work, cues, orders
 from core.language.zh.time_spans import TIME_SPANS
 
 _REFERENCE = lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])")
 _SIMPLE = lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$")
+_DONE = lazy_regex(
+    r"^(?:那|好的?|所以|然后|今天|昨天|刚才|刚刚|其实)?[，,]?我们?(?!觉得|想知道|不知道)"
+    r"[^，。！？]{0,12}?(?:会|要|将|打算|准备|决定|得去|已经|刚|去了|买了|订了|做了|完成了|发了|写了|修了|试了)"
+)
+_UNDECIDED = lazy_regex(r"再看看|看情况|再说吧|还没(?:想好|定)|不一定")
 _ABOUT_LISTENER = lazy_regex(r"^(?!.*我).*[你您]")
 _CORRECTS = lazy_regex(
     r"^(?:[啊哦呃额诶等一下慢着，,]*)(?:不对|不是不是|说错|算错|看错|记错|打错|写错|搞错|弄错|讲错|说反|记反|口误|笔误|"
@@ -73,6 +80,11 @@ GRAMMAR = Grammar(
     dates=DATES,
     ends="",
     own=None,
+    done=_DONE,
+    undecided=_UNDECIDED,
+    somebody=None,
+    names=None,
+    with_article=str,
     full_stop="。",
 )
 
@@ -94,4 +106,6 @@ CHINESE = Language(
     open_questions=OPEN_QUESTIONS,
     openings=OPENINGS,
     details=DETAILS,
+    salience=SALIENCE,
+    chat=CHAT,
 )

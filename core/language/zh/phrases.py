@@ -18,6 +18,7 @@ PHRASES: Final = Phrases(
     said="{who}说：“{text}”",
     asked="{who}问：“{text}”",
     assistant="助手",
+    possessive="{who}的{what}",
     key_line="- [{kind}] {who}：{text}",
     kinds={
         "task": "任务",
