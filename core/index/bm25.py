@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from core.language import han_variants, inflection, languages
+from core.language import inflection, languages
 from core.language.terms import STOPWORDS, dictionary_count, has_han, term_id, terms
 
 K1 = 1.2  # where a repeated term saturates; rec@10 is flat from 0.6 to 2
@@ -32,12 +32,12 @@ MOST_TERMS = 4000  # entries of one vector: pgvector stores 16,000, and what is 
 
 def index_terms(text: str) -> list[str]:
     """Return the terms of a stored text: its words, Chinese ones in simplified characters, and its stems."""
-    return terms(han_variants.simplified(text)) + inflection.of_text(text)
+    return terms(languages.plainly_written(text)) + inflection.of_text(text)
 
 
 def message_terms(content: str, speaker: str | None = None) -> list[str]:
     """Return the terms of a message: its content and the name of its speaker."""
-    return index_terms(content) + terms(han_variants.simplified(speaker or ""))
+    return index_terms(content) + terms(languages.plainly_written(speaker or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ NOTHING: Final = QueryTerms()
 def query_terms(question: str) -> QueryTerms:
     """Return the terms of a query, and the other forms by which its words may be stored."""
     question = question[:READ]
-    simple = han_variants.simplified(question)
+    simple = languages.plainly_written(question)
     own_terms = asked_terms(simple)
     # Rows that were indexed by traditional characters are not written again.
     as_written = set(terms(question)) - set(own_terms) if simple != question else set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from core.language.parts import (
     PlanForms,
     Questions,
     Salience,
+    StatementForms,
     TimeSpans,
 )
 from core.types import Category, Topic
@@ -166,6 +167,8 @@ class Language:
     `abbreviations`: in lower case, without the full stop, which ends no sentence; nor does that of `unended`.
 
     `outcomes`: words at the end of a conversation, by the outcome that they show: failed, resolved, agreed.
+    `written_plainly`: a text in one kind of characters, of the same length.
+    `hours`: the hours of the day that a text names; `names_user`: a statement about "the user" with a name instead.
     The other fields are described in `parts`; None: what the rooms above would do by them is left out.
     """
 
@@ -190,3 +193,7 @@ class Language:
     details: Details | None = None
     salience: Salience | None = None
     chat: Chat | None = None
+    statements: StatementForms | None = None
+    written_plainly: Callable[[str], str] | None = None
+    hours: Callable[[str], Iterator[int]] | None = None
+    names_user: Callable[[str, str], str] | None = None

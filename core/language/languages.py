@@ -19,6 +19,7 @@ ALL: Final = (ENGLISH, CHINESE, GERMAN)
 DEFAULT: Final = ENGLISH
 """Stands for the languages that are not known."""
 
+_SEVERAL_WAYS: Final = [language.written_plainly for language in ALL if language.written_plainly]
 _TOLD_APART: Final = [(language, language.is_of) for language in ALL if language.is_of]
 
 
@@ -43,6 +44,13 @@ def phrases(language: Language) -> Phrases:
 def day(when: datetime, language: Language) -> str:
     """Return a day in words."""
     return (language.dates or ENGLISH_DATES).day(when)
+
+
+def plainly_written(text: str) -> str:
+    """Return a text in the characters that are searched for, where a language has several for one."""
+    for write in _SEVERAL_WAYS:
+        text = write(text)
+    return text
 
 
 def by_script(text: str) -> Language:

@@ -327,3 +327,58 @@ class Chat:
     adds: re.Pattern[str]
     denials: Sequence[str]
     particles: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotationFrame:
+    """The words around a quotation. `after`: what was said before it, `asked`: the question it answers.
+
+    `begins`: a pattern of what stands between the speaker and the quotation, `behind` of what stands behind one before.
+    """
+
+    said: str
+    said_on: str
+    asked: str
+    after: str
+    begins: str
+    behind: str = ""
+
+    def around(self, speaker: str, words: str, *, day: str | None = None, asked: str = "", after: str = "") -> str:
+        """Return the statement that quotes `words`, said on `day` if that matters."""
+        before = self.after.format(after=after) if after else ""
+        question = self.asked.format(asked=asked) if asked else ""
+        text = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)
+        return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementForms:
+    """How statements are compared.
+
+    `change`: something is not as it was; `past`: a clause of the past, which `clause` parts from the next; the group of
+    `denied` does not hold. `numbered`: gives a number of a thing, with a unit, which may be that of an `age`; the number
+    may be another word, unless `numbers_alone`. `district`: ends the name of a part of a town. Patterns of the text in
+    lists and clauses: `between` things in a list, a `joint` between clauses, `somebody` beginning a clause. `pronouns`:
+    a pronoun that begins one, and the name in its place; `nobody`: pronouns that say nothing. `date`: words of a date.
+    `inside`: words that two values may share, `relations`: characters that are verbs between them. `persons`: pronouns
+    and verbs of several persons, and one for all.
+    """
+
+    change: re.Pattern[str]
+    past: re.Pattern[str]
+    clause: re.Pattern[str]
+    denied: re.Pattern[str] | None
+    numbered: re.Pattern[str]
+    age: str
+    district: re.Pattern[str] | None
+    between: str
+    joint: str
+    somebody: str | None
+    pronouns: Sequence[tuple[re.Pattern[str], str]]
+    nobody: frozenset[str]
+    date: re.Pattern[str]
+    inside: frozenset[str]
+    persons: Mapping[str, str]
+    quotation: QuotationFrame
+    relations: frozenset[str] = frozenset()
+    numbers_alone: bool = False

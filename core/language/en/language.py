@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.language.en import plain, pretence, slots, third_person
+from core.language.en import clock_times, plain, pretence, slots, third_person, unnamed_user
 from core.language.en.activities import ACTIVITIES
 from core.language.en.assertions import ASSERTIONS
 from core.language.en.chat import CHAT
@@ -18,6 +18,7 @@ from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
 from core.language.en.salience import SALIENCE
+from core.language.en.statements import STATEMENTS
 from core.language.en.tables import at_work, cues, orders
 from core.language.en.time_spans import TIME_SPANS
 from core.language.language import Grammar, Language
@@ -143,4 +144,7 @@ ENGLISH = Language(
     openings=OPENINGS,
     salience=SALIENCE,
     chat=CHAT,
+    statements=STATEMENTS,
+    hours=clock_times.hours,
+    names_user=unnamed_user.about,
 )

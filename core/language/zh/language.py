@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.language.language import Grammar, Language
 from core.language.lazy_regex import lazy_regex
 from core.language.terms import has_han
-from core.language.zh import plain, slots, third_person
+from core.language.zh import clock_times, plain, slots, third_person, unnamed_user
 from core.language.zh.activities import ACTIVITIES
 from core.language.zh.assertions import ASSERTIONS
 from core.language.zh.chat import CHAT
@@ -21,8 +21,10 @@ from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
 from core.language.zh.salience import SALIENCE
+from core.language.zh.statements import STATEMENTS
 from core.language.zh.tables import at_work, cues, orders
 from core.language.zh.time_spans import TIME_SPANS
+from core.language.zh.variants import simplified
 
 _REFERENCE = lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])")
 _SIMPLE = lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$")
@@ -108,4 +110,8 @@ CHINESE = Language(
     details=DETAILS,
     salience=SALIENCE,
     chat=CHAT,
+    statements=STATEMENTS,
+    written_plainly=simplified,
+    hours=clock_times.hours,
+    names_user=unnamed_user.about,
 )

@@ -59,7 +59,7 @@ _OF_OTHERS = lazy_regex(r"[他她它]们?(?!和我|跟我|给我|送我)|[你您
 
 
 def is_statement(plain: str) -> bool:
-    """Return whether `plain` can be understood alone: it is about oneself, has more than a few words, and is no courtesy."""
+    """Return whether `plain` can be understood alone: about oneself, more than a few words, no courtesy."""
     return (
         len(plain) >= 6 and bool(_SELF.search(plain)) and not _OF_OTHERS.match(plain) and not _SMALL_TALK.search(plain)
     )
