@@ -16,7 +16,8 @@ from sqlalchemy import text
 
 from core.consolidation import judge
 from core.language import languages
-from core.language.terms import STOPWORDS, has_han
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS
 from core.memoize import memo_scope, memoized_in_scope
 from core.memory import identity
 from core.memory import memories as memory_memories

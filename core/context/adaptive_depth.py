@@ -8,7 +8,7 @@ from typing import Final
 
 from core.language import languages
 from core.language.lazy_regex import either
-from core.language.terms import has_han
+from core.language.scripts import has_han
 
 FEWEST: Final = 3
 """Memories for the plainest question: the answer, and a few more in case the best hit is wrong."""

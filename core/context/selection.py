@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from core.language.terms import has_han, terms
+from core.language.scripts import has_han
+from core.language.terms import terms
 from core.memoize import digest, memo_scope, memoized
 from core.statements.comparison import denial, difference, is_same, read
 

@@ -15,7 +15,8 @@ from itertools import pairwise
 from typing import Final
 
 from core.language import inflection, languages
-from core.language.terms import STOPWORDS, dictionary_count, has_han, term_id, terms
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS, dictionary_count, term_id, terms
 
 K1 = 1.2  # where a repeated term saturates; rec@10 is flat from 0.6 to 2
 B = 0.4  # how much length counts: windows differ less in length than documents do, for which 0.75 is usual

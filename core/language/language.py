@@ -15,6 +15,7 @@ from core.language.parts import (
     Dates,
     Details,
     KeySentences,
+    Lexicon,
     Openings,
     OpenQuestions,
     Phrases,
@@ -197,3 +198,4 @@ class Language:
     written_plainly: Callable[[str], str] | None = None
     hours: Callable[[str], Iterator[int]] | None = None
     names_user: Callable[[str, str], str] | None = None
+    lexicon: Lexicon | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -356,9 +356,9 @@ class StatementForms:
     """How statements are compared.
 
     `change`: something is not as it was; `past`: a clause of the past, which `clause` parts from the next; the group of
-    `denied` does not hold. `numbered`: gives a number of a thing, with a unit, which may be that of an `age`; the number
-    may be another word, unless `numbers_alone`. `district`: ends the name of a part of a town. Patterns of the text in
-    lists and clauses: `between` things in a list, a `joint` between clauses, `somebody` beginning a clause. `pronouns`:
+    `denied` does not hold. `numbered`: gives a number of a thing, with a unit, which may be that of an `age`; the
+    number may be another word, unless `numbers_alone`. `district`: ends the name of a part of a town. Sources of
+    patterns: `between` things in a list, a `joint` between clauses, `somebody` beginning a clause. `pronouns`:
     a pronoun that begins one, and the name in its place; `nobody`: pronouns that say nothing. `date`: words of a date.
     `inside`: words that two values may share, `relations`: characters that are verbs between them. `persons`: pronouns
     and verbs of several persons, and one for all.
@@ -382,3 +382,44 @@ class StatementForms:
     quotation: QuotationFrame
     relations: frozenset[str] = frozenset()
     numbers_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words for the index, for topics, and for comparing statements.
+
+    `stopwords`: left out of the index in texts of every language; `common`: make no topic, nor do
+    those that are `everyday` in chats. `forms`: patterns of ways of
+    saying the same that are longer than a word, of which one of `hints` stands in every text that has one. `being`:
+    forms of "be" and "have", and whether they are past. `silent`: may be there or not; `small`: likewise, but not in
+    each other's place; `bound`, `bound_stems`: their addition makes a statement different, not more detailed;
+    `directed`: the order of what stands around them counts. `irregular`: pasts and their verbs; `synonyms`: groups.
+    `numerals`: values of the digits, all of which are in `numeral`; `counted`: characters behind a number.
+    `pleasantries`: a pattern of the words of courtesies; `quantity`: a number, where no spaces part words.
+    """
+
+    stopwords: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
+    forms: Sequence[tuple[str, str]] = ()
+    hints: Sequence[str] = ()
+    calendar: frozenset[str] = frozenset()
+    number_words: Mapping[str, str] = field(default_factory=dict)
+    denials: frozenset[str] = frozenset()
+    endings: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    small: frozenset[str] = frozenset()
+    being: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
+    articles: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
+    bound_stems: frozenset[str] = frozenset()
+    directed: frozenset[str] = frozenset()
+    dislikes: frozenset[str] = frozenset()
+    irregular: Mapping[str, str] = field(default_factory=dict)
+    synonyms: Sequence[str] = ()
+    numerals: Mapping[str, str] = field(default_factory=dict)
+    numeral: str = ""
+    counted: str = ""
+    pleasantries: str = ""
+    everyday: frozenset[str] = frozenset()
+    quantity: re.Pattern[str] | None = None

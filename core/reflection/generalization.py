@@ -15,7 +15,8 @@ from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.language import languages
-from core.language.terms import has_han, terms
+from core.language.scripts import has_han
+from core.language.terms import terms
 from core.reflection import clustering
 from core.statements import condense
 from core.types import Category, Json

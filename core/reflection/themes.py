@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from core.language import languages
-from core.language.common_words import PLAIN, PLAIN_ZH, plain_stems
+from core.language.common_words import PLAIN, PLAIN_UNSPACED, plain_stems
 from core.language.lazy_regex import either
 from core.language.lexicon import DENIALS, ENDINGS, IRREGULAR
-from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS, dictionary_count, terms
 from core.statements import comparison
 
 SHORTEST: Final = 3
@@ -215,7 +216,7 @@ def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
 
 
 def _chinese(text: str) -> Iterator[Mention]:
-    han_terms = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
+    han_terms = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_UNSPACED]
     inside = {
         term[begin:end]
         for term in set(han_terms)

@@ -11,6 +11,7 @@ from core.language.en.chat import CHAT
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
 from core.language.en.key_sentences import KEY_SENTENCES
+from core.language.en.lexicon import LEXICON
 from core.language.en.open_questions import OPEN_QUESTIONS
 from core.language.en.openings import OPENINGS
 from core.language.en.outcomes import OUTCOMES
@@ -147,4 +148,5 @@ ENGLISH = Language(
     statements=STATEMENTS,
     hours=clock_times.hours,
     names_user=unnamed_user.about,
+    lexicon=LEXICON,
 )

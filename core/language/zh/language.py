@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.language.language import Grammar, Language
 from core.language.lazy_regex import lazy_regex
-from core.language.terms import has_han
+from core.language.scripts import has_han
 from core.language.zh import clock_times, plain, slots, third_person, unnamed_user
 from core.language.zh.activities import ACTIVITIES
 from core.language.zh.assertions import ASSERTIONS
@@ -13,6 +13,7 @@ from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
 from core.language.zh.details import DETAILS
 from core.language.zh.key_sentences import KEY_SENTENCES
+from core.language.zh.lexicon import LEXICON
 from core.language.zh.open_questions import OPEN_QUESTIONS
 from core.language.zh.openings import OPENINGS
 from core.language.zh.outcomes import OUTCOMES
@@ -114,4 +115,5 @@ CHINESE = Language(
     written_plainly=simplified,
     hours=clock_times.hours,
     names_user=unnamed_user.about,
+    lexicon=LEXICON,
 )
