@@ -23,7 +23,8 @@ from bench import extract as locomo
 from bench.regression import Row
 from bench.talks import HELD_OUT, talk_of, talks
 from core.extraction import durability, quoting, speakers
-from core.language import ngrams, sentences
+from core.language import ngrams
+from core.language.zh.recognition import is_chinese
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
 WORK = Path(__file__).parent / "work_data" / "train.jsonl"
@@ -64,7 +65,7 @@ def of_others(language: str) -> Iterator[Row]:
         case = json.loads(line)
         keep = bool(case["slots"]) or "category" in case
         spoken = "asked" not in case and case.get("role", "user") == "user"
-        if spoken and (keep or case.get("nothing")) and sentences.is_chinese(case["text"]) == (language == "zh"):
+        if spoken and (keep or case.get("nothing")) and is_chinese(case["text"]) == (language == "zh"):
             labelled.append((case["text"], keep))
     for text, keep in labelled:
         yield Row(ngrams.buckets(durability.features(text, language)), keep, OTHERS)

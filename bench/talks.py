@@ -23,7 +23,7 @@ from typing import Any
 
 from bench import arguments
 from bench.stand import Stand, stack
-from core.language import third_person
+from core.language.en import third_person
 from core.types import Message
 
 FOLDER = Path(__file__).parent / "talks_data"

@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
 from core.consolidation import judge
-from core.language.terms import STOPWORDS, has_han
+from core.language import languages
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS
 from core.memoize import memo_scope, memoized_in_scope
 from core.memory import identity
 from core.memory import memories as memory_memories
@@ -172,17 +174,18 @@ _SHORT = re.compile(r"'(m|re|ve)\b", re.IGNORECASE)
 
 _LONG = {"m": " am", "re": " are", "ve": " have"}
 
-_ONE_PERSON = {
-    **dict.fromkeys("i me you".split(), "i"),
-    **dict.fromkeys("my your".split(), "my"),
-    **dict.fromkeys("mine yours".split(), "mine"),
-    **dict.fromkeys("myself yourself".split(), "myself"),
-    **dict.fromkeys("am are".split(), "are"),
-    **dict.fromkeys("was were".split(), "were"),
-    **dict.fromkeys("我你您", "我"),
+_ONE_PERSON: Final = {
+    word: person
+    for language in languages.ALL
+    if language.statements
+    for word, person in language.statements.persons.items()
 }
 
-_PERSON = re.compile(rf"\b(?:{'|'.join(word for word in _ONE_PERSON if word.isascii())})\b|[我你您]", re.IGNORECASE)
+_PERSON = re.compile(
+    rf"\b(?:{'|'.join(word for word in _ONE_PERSON if word.isascii())})\b"
+    rf"|[{''.join(word for word in _ONE_PERSON if not word.isascii())}]",
+    re.IGNORECASE,
+)
 
 _NOTE = text("""
     INSERT INTO servings (tenant_id, user_id, hash, memory_id, at)

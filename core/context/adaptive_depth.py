@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from core.language.terms import has_han
+from core.language import languages
+from core.language.lazy_regex import either
+from core.language.scripts import has_han
 
 FEWEST: Final = 3
 """Memories for the plainest question: the answer, and a few more in case the best hit is wrong."""
@@ -29,82 +31,33 @@ class Depth:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cue:
-    """A sign of how much is asked for. `adds`: memories, once however often it matches."""
-
-    adds: int
-    reason: str
-    pattern: re.Pattern[str]
-
-
-def _cue(adds: int, reason: str, english: str, chinese: str) -> _Cue:
-    return _Cue(adds, reason, re.compile(rf"\b(?:{english})\b|(?:{chinese})", re.IGNORECASE))
-
-
-_CUES: Final = (
-    _cue(
-        6,
-        "asks for all there is",
-        r"list|enumerate|all|every|each|everything|everyone|both|which .{0,30}\bha(?:ve|s)\b|in total|altogether"
-        r"|what (?:kinds?|types?|sorts?) of|what (?:\w+ )?(?:activities|hobbies|books|places|events|things|people)",
-        r"所有|全部|一切|列出|列举|哪些|有哪|都(?:有|去|做|买|喜欢|说|提)|一共|总共|各(?:个|种)|每(?:个|次|一)",
-    ),
-    _cue(
-        5,
-        "counts or adds up",
-        r"how many|how often|how much|number of|count|total|sum|average|how long altogether|most often|usually",
-        r"多少(?:次|个|人|本|种|天|年|钱)|几(?:次|个|人|本|种|天|年|位|家)|总数|平均|多久一次|最常|通常",
-    ),
-    _cue(
-        4,
-        "compares",
-        r"compare|compared|versus|vs\.?|difference|differ|than|rather|better|worse|similar(?:ly)?|same|in common"
-        r"|prefer",
-        r"比较|对比|相比|区别|不同|差别|哪个更|更(?:好|喜欢|多|少)|还是|一样|相同|共同",
-    ),
-    _cue(
-        3,
-        "asks what changed over time",
-        r"between|since|over the (?:years|months|weeks|past|last)|during|changed?|evolv\w+|used to|history|timeline"
-        r"|from .{1,40} (?:to|until|till) |before|after|when did .{0,60} (?:and|then)|progress\w*|so far"
-        r"|last (?:year|month)",
-        r"变化|改变|变了|期间|之间|以来|从.{1,20}到|过去(?:几|的)|以前|之前|之后|后来|历史|经过|至今|去年|上个月",
-    ),
-    _cue(
-        3,
-        "asks for reasons or a judgement",
-        r"why|how come|reasons?|because|explain|cause[sd]?|would|might|likely|probably|considered|personality"
-        r"|what (?:does|do) .{1,40} (?:think|feel)|recommend|suggest|advice|should|summari[sz]e|overview|tell me about",
-        r"为什么|为何|原因|理由|怎么会|解释|可能会|会不会|推荐|建议|应该|总结|概括|评价|性格|介绍一下|说说",
-    ),
-    _cue(
-        2,
-        "goes from one thing to another",
-        r"who(?:se)? .{1,60} (?:who|that|which)|the \w+ (?:who|that|where|whose)|\w+'s \w+'s|(?:friend|sister|brother"
-        r"|mother|father|boss|colleague|partner|wife|husband|teacher|company|team) of",
-        r"的[^的，。？]{1,8}的[^的，。？]{1,8}的|那个.{1,20}的|其中|在那里|当时",
-    ),
+_FORMS: Final = [language.context for language in languages.ALL if language.context]
+_CUES: Final = tuple(
+    (adds, reason, either(forms.depth[cue] for forms in _FORMS))
+    for cue, adds, reason in (
+        ("all", 6, "asks for all there is"),
+        ("counts", 5, "counts or adds up"),
+        ("compares", 4, "compares"),
+        ("over_time", 3, "asks what changed over time"),
+        ("reasons", 3, "asks for reasons or a judgement"),
+        ("one_to_another", 2, "goes from one thing to another"),
+    )
 )
+"""Signs of how much is asked for: the memories that each adds, once however often it matches."""
+
+_ASKED: Final = either(forms.asked for forms in _FORMS)
+_JOINED: Final = either(forms.joined for forms in _FORMS)
 
 READ: Final = 2_000
 """Characters of a query that are read; a longer text tells a story around the question."""
 
-_ASKED: Final = re.compile(
-    r"\b(?:who|whose|whom|what|when|where|which|why|how)\b"
-    r"|谁|什么|何时|什么时候|哪里|哪儿|哪个|哪些|怎么|怎样|为什么|多少|几(?=[个次年天])",
-    re.IGNORECASE,
-)
-_JOINED: Final = re.compile(
-    r"\b(?:and|or|as well as|also|plus|but)\b|[;；、]|以及|并且|而且|还有|和|与|或", re.IGNORECASE
-)
 _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 
 
 def depth(query: str) -> Depth:
-    """Return the number of memories that `query` (English, Chinese) asks for by its words."""
+    """Return the number of memories that `query` asks for by its words."""
     query = query[:READ]
-    findings = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
+    findings = [(adds, reason) for adds, reason, cue in _CUES if cue.search(query)]
     findings += [
         finding for finding in (_things(query), _conjunctions(query), _names(query), _length(query)) if finding
     ]

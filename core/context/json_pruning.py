@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from core.language import languages
+from core.language.lazy_regex import either
 
 MARK: Final = "…"
 """Marker of omissions: the key of a note in an object, the beginning of a note in a list."""
@@ -21,11 +23,8 @@ _FEWEST: Final = 24
 _DEEPEST: Final = 24
 """Depth limit; deeper values are replaced by their size."""
 
-_TELLING: Final = re.compile(
-    r"err(?:or|no)?s?|exception|fail\w*|fault|warning|status|code|message|reason|detail|title|name|(?:\w+_)?id|key|url"
-    r"|total|count|错误|异常|失败|警告|状态|原因",
-    re.IGNORECASE,
-)
+_FORMS: Final = [language.context for language in languages.ALL if language.context]
+_TELLING: Final = either(forms.key for forms in _FORMS)
 """Keys whose values are kept first."""
 
 Matches = Callable[[str], float]

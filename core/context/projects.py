@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.language.lazy_regex import lazy_regex
+from core.language import languages
+from core.language.lazy_regex import either, lazy_regex
 from core.language.terms import STOPWORDS, terms
 from core.types import Category, Message, Topic
 
@@ -18,12 +19,8 @@ SAME_QUESTION: Final = 0.5
 
 _WORD: Final = lazy_regex(r"\w+")
 
-_OF_THE_PROJECT: Final = lazy_regex(
-    r"\b(?:th(?:is|e)|our) (?:\w+ )?"
-    r"(?:repo(?:sitory)?|project|code ?base|package|service|app(?:lication)?|module|branch)\b"
-    r"|\b(?:in|for|around) here\b"
-    r"|(?:这个|本|该|我们的?)(?:仓库|项目|代码库|工程|服务|应用|模块|分支)"
-)
+_FORMS: Final = [language.context for language in languages.ALL if language.context]
+_OF_THE_PROJECT: Final = either(forms.of_project for forms in _FORMS)
 
 
 def is_shown(row: Any, group_id: str | None) -> bool:

@@ -17,6 +17,8 @@ from typing import Final
 
 from core.context.json_pruning import MARK, parse_json, smaller
 from core.inference.token_counting import Counter, cut
+from core.language import languages
+from core.language.lazy_regex import either
 from core.language.terms import terms
 
 WIDTH: Final = 200
@@ -28,11 +30,9 @@ ENDS: Final = 3
 ANSWER: Final = 8.0
 """Weight of a query term that occurs in one line alone; as much as an error."""
 
-_ERROR: Final = re.compile(
-    r"(?i:error|exception|traceback|panic|fatal|critical|failed|failure|denied|refused|time[dr]? ?out|not found|cannot"
-    r"|unable|undefined|segfault|abort)|\b(?:E|ERR|FAIL)\b|错误|异常|失败|超时|拒绝|未找到|无法"
-)
-_WARNING: Final = re.compile(r"(?i:\bwarn\w*|deprecated)|警告|注意")
+_FORMS: Final = [language.context for language in languages.ALL if language.context]
+_ERROR: Final = either(forms.error for forms in _FORMS)
+_WARNING: Final = either(forms.warning for forms in _FORMS)
 _DEFINED: Final = re.compile(
     r"\s*(?:(?:async|export|public|private|static|pub)\s+)*(?:def|class|function|func|fn|interface|struct|CREATE|SELECT"
     r"|import|from|#+)\s"

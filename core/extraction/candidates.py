@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.language import dates
-from core.language.language import CategoryCue, Language
+from core.language.calendar import DateMention
+from core.language.language import CategoryCue, Grammar
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 IMPORTANCE, CONFIDENCE = 0.5, 0.6
@@ -17,19 +18,19 @@ def evidence(message: Message, quote: str) -> tuple[Evidence, ...]:
     return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 
-def category_cue(text: str, language: Language) -> CategoryCue | None:
+def category_cue(text: str, language: Grammar) -> CategoryCue | None:
     """Return the first cue for a category in a text."""
     return next((cue for cue in language.categories if cue.regex.search(text)), None)
 
 
-def is_ahead(mentions: Sequence[dates.DateMention], message: Message) -> bool:
+def is_ahead(mentions: Sequence[DateMention], message: Message) -> bool:
     """Return whether all dates lie after the message, and there is one."""
     return bool(mentions) and all(mention.when > dates.wall_clock(message.occurred_at) for mention in mentions)
 
 
 def without_slot(
-    content: str, text: str, subject: str, message: Message, mentions: Sequence[dates.DateMention],
-    language: Language, *, quote: str, corrects: bool, category: Category | None = None,
+    content: str, text: str, subject: str, message: Message, mentions: Sequence[DateMention],
+    language: Grammar, *, quote: str, corrects: bool, category: Category | None = None,
     importance: float | None = None, confidence: float = CONFIDENCE,
 ) -> Candidate:  # fmt: skip
     """Build a candidate dated by the first of its dates; its topic comes from `text`, its category unless given."""

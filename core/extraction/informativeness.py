@@ -11,7 +11,8 @@ from typing import Final
 
 from core.extraction.protocol import Window
 from core.language import languages, sentences
-from core.language.language import Language
+from core.language.language import Grammar
+from core.language.lazy_regex import either
 from core.language.terms import terms
 from core.statements import comparison
 from core.types import Message
@@ -28,43 +29,24 @@ SPECIFIC = 1.5
 SPEAKERS = frozenset({"user", "assistant"})
 """Roles whose messages may state lasting facts. Messages of tools and prompts only provide context."""
 
-CHATTER = frozenset(
+
+_FORMS: Final = [language.chat for language in languages.ALL if language.chat]
+
+CHATTER: Final = frozenset(
+    # Words of other scripts are whole: to cut them would load the Chinese dictionary.
     term
-    for word in """
-        ok okay kay yes yeah yep yup no nope nah sure thanks thank thx ty cheers welcome please sorry pardon hi
-        hello hey hiya yo bye goodbye cya morning afternoon evening night good great nice cool awesome amazing
-        wonderful lovely fantastic perfect excellent brilliant fine well right alright true exactly absolutely
-        definitely totally really indeed agree agreed wow oh ah aha hm hmm um uh haha hahaha lol lmao rofl xd yay
-        ugh oops omg congrats congratulations cute sweet glad happy hope know see sound look feel think guess mean
-        get got go going come like love want need make say tell talk ask let thing stuff way lot bit later soon
-        again today tonight tomorrow now much many more most so too very just only still even also always never ever
-        take care day one luck fun great understand welcome back anytime problem worry worries matter makes sense
-        point deal idea got gotcha bro dude man guys everyone buddy friend dear test ping
-    """.split()
-    for term in terms(word)
-) | frozenset(
-    """
-    哈 哈哈 哈哈哈 呵呵 嘿嘿 嘻嘻 嗯 嗯嗯 哦 噢 喔 唉 哎 哇 好 好的 好吧 好啊 好呀 行 可以 没事
-    没关系 没问题 不客气 不用 谢谢 多谢 感谢 谢 你好 您好 大家好 早 早安 早上好 晚上 晚上好 上午 下午
-    中午 晚安 再见 拜拜 回头 回头见 明天 明天见 今天 对 对的 对啊 是 是的 是啊 当然 真 真的 太 太好了
-    太棒了 棒 厉害 牛 赞 不错 挺 很 非常 恭喜 加油 辛苦 辛苦了 收到 明白 知道 知道了 懂 懂了 了解
-    原来 原来如此 这样 那样 一样 觉得 想 说 看 看看 来 去 有 没有 没 不 不是 吧 呀 啊 呢 哟 嘛
-    抱歉 对不起 不好意思 客气 开心 高兴 期待 希望 一下 什么 怎么 怎么样 为什么 祝 祝你 在吗 在 人 事
-    点 见 问题
-    """.split()
+    for forms in _FORMS
+    for word in forms.chatter
+    for term in (terms(word) if word.isascii() else [word])
 )
 """Words of courtesies, agreement and greetings; alone they state nothing lasting."""
+
+_MINDED: Final = either(forms.minded for forms in _FORMS)
 
 LOOKED_AT: Final = 4_000
 """Characters of a message that decide whether it is informative."""
 
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_MINDED_ZH = re.compile(r"^(?:不对|不，|不,|错了|应该是|我说的是|我是说|记住|别忘了|请记住|忘掉|别再)")
-_MINDED_EN = re.compile(
-    r"^(?:no|nope|wrong|not quite),? (?:it|that|this|i|my|the|we|not)\b|"
-    r"^(?:please )?(?:remember|forget|note|keep in mind|don't forget)\b|\b(?:call|address) me\b",
-    re.IGNORECASE,
-)
 
 
 def length(text: str) -> int:
@@ -110,7 +92,7 @@ def messages_to_read(window: Window, least_characters: int) -> list[Message]:
 
 
 def _is_minded(sentence: str) -> bool:
-    if _MINDED_EN.search(sentence) or _MINDED_ZH.search(sentence):
+    if _MINDED.search(sentence):
         return True
     return any(
         language.instruction.search(plain) or language.change.search(plain) or language.change.search(sentence)
@@ -118,7 +100,9 @@ def _is_minded(sentence: str) -> bool:
     )
 
 
-def _read(text: str) -> list[tuple[str, Language]]:
+def _read(text: str) -> list[tuple[str, Grammar]]:
     """Return the sentences that assert something, in plain words, with their language."""
     asserted = [sentence for whole in sentences.split(text) if (sentence := sentences.asserted_part(whole))]
-    return [(language.plain(sentence), language) for sentence in asserted for language in [languages.of(sentence)]]
+    return [
+        (language.plain(sentence), language) for sentence in asserted for language in [languages.grammar_of(sentence)]
+    ]

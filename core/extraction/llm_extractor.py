@@ -17,7 +17,7 @@ from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
-from core.language import scripts, sentences
+from core.language import languages, scripts
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
 VERSION: Final = "v2"
@@ -155,7 +155,7 @@ class ModelExtractor:
 def prompt_of(window: Window, prompts: Set) -> str:
     """Name and version of the prompt for a window: in Chinese where that is what its people write."""
     spoken = "\n".join(message.content for message in window.fresh if message.role in {"user", "assistant"})
-    language = "zh" if sentences.is_chinese(spoken) else "en"
+    language = languages.grammar_of(spoken).code
     return f"extract.{prompts}.{language}.{VERSION}"
 
 

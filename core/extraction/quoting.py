@@ -6,9 +6,11 @@ from typing import Final
 
 from core.extraction import candidates, durability
 from core.extraction.speakers import REACH, HeardMessage
-from core.language import dates, identification, sentences
-from core.language.language import Language
-from core.language.lazy_regex import lazy_regex
+from core.language import dates, identification, languages, sentences
+from core.language.calendar import DateMention
+from core.language.language import Grammar
+from core.language.lazy_regex import either
+from core.language.quotation_marks import is_mostly_quoted
 from core.statements.quotation import FRAMES
 from core.types import Candidate, Category
 
@@ -20,30 +22,20 @@ SHORTEST, SHORT = 3, 5
 """Words of a sentence that may be kept though it answers no question, and below which one is short."""
 ORDER_IMPORTANCE: Final = 0.8
 
-_UNDECIDED = lazy_regex(
-    r"再看看|看情况|再说吧|还没(?:想好|定)|不一定|\b(?:we['’]ll see|not (?:yet )?(?:sure|decided)|it depends)\b|"
-    r"\b(?:keeps?|kept) saying\b",
-)
-_OF_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b")
-_NAMES = lazy_regex(
-    r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
-    r"[a-z]+ed)\b|['’]s\b)|"
-    r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
-)
-"""Names that “he” or “she” may refer to."""
+_UNDECIDED = either(language.grammar.undecided for language in languages.ALL if language.grammar)
 
 
-def is_certain(sentence: str, language: Language) -> bool:
+def is_certain(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence may be put in other words: one clause about the speaker or theirs, no reference."""
     return not language.refers_back(sentence) and bool(language.simple.search(sentence))
 
 
-def is_known_language(sentence: str, language: Language) -> bool:
+def is_known_language(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence is in a language whose tables and weights there are."""
     return language.code != "en" or not identification.is_foreign(sentence)
 
 
-def is_durable(heard: HeardMessage, position: int, language: Language) -> bool:
+def is_durable(heard: HeardMessage, position: int, language: Grammar) -> bool:
     """Return whether a sentence of a message is likely to matter for months."""
     sentence = heard.sentences[position]
     if _lasts_at_work(sentence, language):
@@ -55,28 +47,28 @@ def is_durable(heard: HeardMessage, position: int, language: Language) -> bool:
     )
 
 
-def _least_probability(sentence: str, language: Language, *, answers: bool) -> float:
+def _least_probability(sentence: str, language: Grammar, *, answers: bool) -> float:
     """Return the probability from which a sentence is kept: an exclamation is more often a reaction than a fact."""
     is_reaction = sentence.rstrip("\"'”’)").endswith(("!", "！"))
     return LEAST_SHORT if is_reaction or (is_short(sentence, language) and not answers) else LEAST
 
 
-def is_short(sentence: str, language: Language) -> bool:
+def is_short(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence has so few words that it seldom says something by itself."""
     return _size(sentence, language) < SHORT
 
 
-def _size(sentence: str, language: Language) -> float:
+def _size(sentence: str, language: Grammar) -> float:
     """Return the length of a sentence in words."""
     return len(sentence) / language.word_length if language.word_length else len(sentence.split())
 
 
-def _lasts_at_work(sentence: str, language: Language) -> bool:
+def _lasts_at_work(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence about common work lasts by its form."""
     return bool(language.lasting.search(sentence)) and not language.momentary.search(sentence)
 
 
-def is_quotable(heard: HeardMessage, position: int, language: Language) -> bool:
+def is_quotable(heard: HeardMessage, position: int, language: Grammar) -> bool:
     """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
     sentence = heard.sentences[position]
     answers = position == 0 and bool(heard.question)
@@ -87,13 +79,13 @@ def is_quotable(heard: HeardMessage, position: int, language: Language) -> bool:
     asks = sentence.rstrip("\"'”’)!").endswith(("?", "？"))
     requests = sentences.is_request(sentence) and not _lasts_at_work(sentence, language)
     undecided = sentences.is_hypothetical(sentence) or _UNDECIDED.search(sentence.lower())
-    return not (asks or requests or undecided or sentences.is_mostly_quoted(sentence))
+    return not (asks or requests or undecided or is_mostly_quoted(sentence))
 
 
-def candidate(heard: HeardMessage, position: int, language: Language, content: str | None) -> Candidate:
+def candidate(heard: HeardMessage, position: int, language: Grammar, content: str | None) -> Candidate:
     """Return the candidate of a sentence without its slots. `content`: in other words; None: quoted."""
     message, sentence = heard.message, heard.sentences[position]
-    days = list(dates.find(sentence, message.occurred_at, chinese=language.code == "zh"))
+    days = list(dates.find(sentence, message.occurred_at, language.dates))
     orders = language.order.search(sentence)
     return candidates.without_slot(
         content or _quotation(heard, position, language, days), sentence, heard.speaker, message, days, language,
@@ -103,20 +95,20 @@ def candidate(heard: HeardMessage, position: int, language: Language, content: s
     )  # fmt: skip
 
 
-def restated(heard: HeardMessage, position: int, language: Language) -> str:
+def restated(heard: HeardMessage, position: int, language: Grammar) -> str:
     """Return a sentence in the third person, its dates written out."""
     sentence = heard.sentences[position]
     plain = language.plain(sentences.asserted_part(sentence) or sentence)
-    days = list(dates.find(plain, heard.message.occurred_at, chinese=language.code == "zh"))
+    days = list(dates.find(plain, heard.message.occurred_at, language.dates))
     text = language.third_person(dates.written_out(plain, days), heard.speaker, heard.addressee)
     return text if text.endswith((".", "!", "?", "”", "。", "！", "？")) else f"{text}{language.full_stop}"
 
 
-def _quotation(heard: HeardMessage, position: int, language: Language, days: list[dates.DateMention]) -> str:
+def _quotation(heard: HeardMessage, position: int, language: Grammar, days: list[DateMention]) -> str:
     """Return the quotation with who said it, and what it needs to be understood."""
     sentence, frame = heard.sentences[position], FRAMES[language.code]
     relative = dates.written_out(sentence, days) != sentence
-    day = dates.day(heard.message.occurred_at, language.code) if relative else None
+    day = language.dates.day(heard.message.occurred_at) if relative else None
     leans = language.refers_back(sentence)
     question = heard.question if position == 0 and (leans or len(sentence) < language.short) else ""
     if position and language.corrects.search(sentence):
@@ -126,10 +118,10 @@ def _quotation(heard: HeardMessage, position: int, language: Language, days: lis
     return frame.around(heard.speaker, sentence, day=day, asked=question, after=after)
 
 
-def _context_sentence(heard: HeardMessage, position: int, language: Language) -> str:
+def _context_sentence(heard: HeardMessage, position: int, language: Grammar) -> str:
     """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
     earlier = [*heard.before, *heard.sentences[:position]][-REACH:]
-    somebody = language.code == "en" and _OF_SOMEBODY.search(heard.sentences[position].lower())
-    naming = [sentence for sentence in earlier if _NAMES.search(sentence)] if somebody else []
+    refers = language.somebody and language.somebody.search(heard.sentences[position].lower())
+    naming = [sentence for sentence in earlier if language.names.search(sentence)] if refers and language.names else []
     clear = naming or [sentence for sentence in earlier if not language.refers_back(sentence)] or earlier
     return clear[-1] if clear else ""

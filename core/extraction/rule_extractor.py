@@ -13,7 +13,7 @@ from core.extraction import candidates, quoting, salience, self_corrections, slo
 from core.extraction.self_corrections import Slips
 from core.extraction.speakers import HeardMessage
 from core.language import dates, languages, sentences
-from core.language.language import Language, Slot
+from core.language.language import Grammar, Slot
 from core.types import Candidate, Category, Message, Topic
 
 ORDERED, ORDER_CONFIDENCE = 0.9, 0.85
@@ -33,7 +33,7 @@ class ReadSentence:
     heard: HeardMessage
     position: int
     text: str
-    language: Language
+    language: Grammar
     slots: Sequence[Slot] = ()
     orders: str | None = None
     passes: bool = False
@@ -87,7 +87,7 @@ def read(heard: HeardMessage) -> list[ReadSentence]:
 
 def _read(heard: HeardMessage, position: int) -> ReadSentence:
     text = heard.sentences[position]
-    language = languages.of(text)
+    language = languages.grammar_of(text)
     sentence = ReadSentence(heard, position, text, language)
     if not quoting.is_known_language(text, language) or not language.is_meant(text):
         return sentence
@@ -101,7 +101,7 @@ def _read(heard: HeardMessage, position: int) -> ReadSentence:
     return replace(sentence, slots=tuple(language.slots(language.plain(asserted))), is_asserted=True)
 
 
-def _is_ordered(heard: HeardMessage, order: str, language: Language) -> bool:
+def _is_ordered(heard: HeardMessage, order: str, language: Grammar) -> bool:
     """Return whether an order lasts and is meant for the assistant: people encourage each other ("never give up")."""
     to_assistant = not heard.listeners or (heard.only_users and bool(language.to_assistant.search(order)))
     return to_assistant and not language.one_off.search(order) and not order.endswith(("?", "？"))
@@ -151,7 +151,7 @@ def _salient(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
 
 def _weight(several: Sequence[ReadSentence], plain: dict[int, str]) -> float:
     heard = several[0].heard
-    dated = any(dates.find(words, heard.message.occurred_at) for words in plain.values())
+    dated = any(dates.find(words, heard.message.occurred_at, languages.DEFAULT.dates) for words in plain.values())
     setting = salience.Setting(heard.message.content, heard.position, heard.answers, dated, heard.novelty)
     return salience.message_weight(list(plain.values()), setting)
 

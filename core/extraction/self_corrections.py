@@ -18,8 +18,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import ngrams, sentences
-from core.language.lazy_regex import lazy_regex
+from core.language import languages, ngrams, sentences
+from core.language.lazy_regex import either, lazy_regex
 from core.types import Candidate, Evidence, Message
 
 Floats = NDArray[np.float32]
@@ -48,7 +48,7 @@ CORRECTS: Final = -2.0
 """Log-odds, those by words counted `WORDS_COUNT` times, from which a message corrects an earlier one."""
 
 SAYS_NO: Final = -3.0
-"""Least log-odds of the model that count: it denies many of the shortest corrections for certain ("米粉，打错")."""
+"""Least log-odds of the model that count: it denies many of the shortest corrections for certain ("rice, typo")."""
 
 WORDS_COUNT: Final = 2.0
 """Weight of the log-odds by words beside those of the model, which knows few of the shortest corrections."""
@@ -143,7 +143,7 @@ def by_words(text: str) -> float:
 def features(text: str) -> frozenset[str]:
     """Return the n-grams of a text, its first sign and words, and its length."""
     folded = text.strip().casefold()
-    language = "zh" if sentences.is_chinese(folded) else "en"
+    language = languages.grammar_of(folded).code
     opening = {f"start {folded[:1]}", *(f"opens {word}" for word in folded.split()[:2])}
     return frozenset({*ngrams.of(folded, language), *opening, f"length {min(len(folded) // LENGTH_STEP, LENGTHS)}"})
 
@@ -246,7 +246,7 @@ def _ended(sentence: str) -> str:
     """Return a sentence with a full stop, where it has no sign at its end."""
     if sentence.endswith((".", "!", "?", "…", "。", "！", "？")):
         return sentence
-    return f"{sentence}{'。' if sentences.is_chinese(sentence) else '.'}"
+    return f"{sentence}{languages.grammar_of(sentence).full_stop}"
 
 
 def _corrected_within(message: Message, slips: Slips) -> Message:
@@ -269,16 +269,12 @@ def _corrected_within(message: Message, slips: Slips) -> Message:
     return message
 
 
-_OTHER: Final = lazy_regex(
-    r"^(?:oh,? |and |yes,? |ah,? )*and\b|\balso\b|\bas well\b|\btoo(?=[,.!;]|$)|"
-    r"\bmeant to (?:mention|add)\b|should(?:'ve| have) said|对了|另外|还有|还要|"
-    r"\b(?:forget|delete|erase|remove)\b|忘|删",
-    re.IGNORECASE,
-)
+_CHAT: Final = [language.chat for language in languages.ALL if language.chat]
+_OTHER: Final = either(forms.adds for forms in _CHAT)
 """Words by which something is added, or asked to be forgotten; "and 40 mg at night" corrects no dose."""
 
-_DENIALS: Final = ("not", "isn't", "wasn't", "不是")
+_DENIALS: Final = tuple(denial for forms in _CHAT for denial in forms.denials)
 _SIGNS: Final = " \t\n.,;:!?…*\"'“”‘’()。，、；：！？「」《》"
-_PARTICLES: Final = ("是", "的", "の", "は")
+_PARTICLES: Final = (*(particle for forms in _CHAT for particle in forms.particles), "の", "は")
 _BREAKS: Final = lazy_regex(r"\s*(?:[—–…，,;；。]|\.\.\.|\.\s|\s-\s)\s*", re.NOFLAG)
 """Places in a message behind which it may correct itself."""

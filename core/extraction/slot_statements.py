@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.language import third_person
+from core.language import languages
 from core.language.en.slots import as_said
-from core.language.language import Language, Slot
-from core.language.terms import has_han
+from core.language.language import Grammar, Slot
 from core.types import Candidate, Kind
 
 
@@ -33,7 +32,7 @@ def fill_slot(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate
     )  # fmt: skip
 
 
-def content(subject: str, slots: Sequence[Slot], language: Language, sentence: str) -> str:
+def content(subject: str, slots: Sequence[Slot], language: Grammar, sentence: str) -> str:
     """Return an attribute of `subject` and its values as a short sentence.
 
     A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".
@@ -45,13 +44,12 @@ def content(subject: str, slots: Sequence[Slot], language: Language, sentence: s
     value = language.joiner.join(slot.value for slot in slots)
     last = attribute.split(".")[-1]
     what = as_said(language.labels.get(last, last.replace("_", " ")), sentence)
-    return form.format(who=subject, value=value, a_value=third_person.with_article(value), what=what)
+    return form.format(who=subject, value=value, a_value=language.with_article(value), what=what)
 
 
 def about(speaker: str, slot: Slot) -> str:
     """Return whom a slot speaks of: the speaker, somebody by name, or a relative of the speaker."""
     if not slot.about:
         return speaker
-    if has_han(slot.about):
-        return f"{speaker}的{slot.about}"
-    return slot.about if slot.about[0].isupper() else f"{speaker}'s {slot.about}"
+    of = languages.phrases(languages.by_script(slot.about)).possessive
+    return slot.about if slot.about[0].isupper() else of.format(who=speaker, what=slot.about)

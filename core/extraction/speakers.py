@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from core.language import languages, sentences
 from core.language.en import pretence
-from core.language.language import Language
+from core.language.language import Grammar
+from core.language.lazy_regex import either
 from core.screening import names as screening_names
 from core.types import Message
 
@@ -36,7 +37,7 @@ class HeardMessage:
     message: Message
     speaker: str
     sentences: Sequence[str]
-    language: Language
+    language: Grammar
     before: Sequence[str]
     question: str
     answers: bool
@@ -102,7 +103,7 @@ def heard(messages: Sequence[Message]) -> Iterator[HeardMessage]:
             cut = sentences.split(text)
             before = spoken.setdefault(speaker, [])
             yield HeardMessage(
-                message, speaker, tuple(cut) if message.id in meant else (), languages.of(text), tuple(before),
+                message, speaker, tuple(cut) if message.id in meant else (), languages.grammar_of(text), tuple(before),
                 _question_before(previous, speaker), previous is not None and _asks(previous.content),
                 frozenset(names - {speaker}), only_users, *setting,
             )  # fmt: skip
@@ -152,14 +153,4 @@ def _in_earnest(messages: Sequence[Message]) -> frozenset[str]:
 
 OF_ONESELF = 0.05
 """Minimum share of messages in which a person speaks of their own life."""
-_PERSONAL = re.compile(
-    r"\b[Mm]y (?!apolog|mistake|bad\b|pleasure|knowledge|suggest|recommend|understanding|answers?\b|repl|"
-    r"notes?\b|records|memory|data\b|"
-    r"training|previous|last\b|earlier|calculation|best\b|guess|advice|point|question|response|goal is|job is|"
-    r"messages?\b|instructions)[a-z]+|"
-    r"\b[Ww]e(?:['’](?:ve|re)| have| are| went| had| got) |\bI(?:['’]ve been|['’]m (?:a |off|from|at|on|in|"
-    r"going|working|a)|(?: \w+ly| just| also)? (?:went|grew|"
-    r"live|lived|work at|work as|work in|married|bought|was born|had|used to|met|moved|started|took|made|got|"
-    r"tried|won|joined|painted|play|ran|"
-    r"signed|decided|lost|visited|was|love|work|have a|have been|am a))\b|我(?:的|们|家|在|昨|去|住)"
-)
+_PERSONAL = either(language.chat.personal for language in languages.ALL if language.chat)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.forgetting.text import READ, Span, clauses, long_tokens, plain, sentences
 from core.forgetting.wording import NEGATED
 from core.language import ngrams
-from core.language.sentences import is_chinese
+from core.language.zh.recognition import is_chinese
 
 Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]

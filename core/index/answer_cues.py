@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import re
 
+from core.language import languages
+from core.language.lazy_regex import either
 from core.language.terms import terms
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _QUESTION = ("?", "？")
-_TELLS_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|week|weekend|months?|years?|morning"
-    r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
-    r"|\b(?:19|20)\d\d\b|\b\d+ days\b"
-    r"|[昨今明前后]天|[昨今明]晚|今早|上周|下周|上个月|下个月|[去今明前]年|星期|礼拜|周[一二三四五六日末]|最近|以前"
-    r"|\d+\s*[年月日号]|[一二三四五六七八九十][月日号]|[〇零一二三四五六七八九]{2,4}年"
-    r"|[\d几半两一二三四五六七八九十]个?(?:天|周|星期|月|年)[以之]?前",
-    re.IGNORECASE,
-)
+_FORMS = [language.questions for language in languages.ALL if language.questions]
+_TELLS_TIME = either(forms.tells_time for forms in _FORMS)
+_ASKS_TIME = either(forms.asks_time for forms in _FORMS)
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-_ASKS_TIME = re.compile(
-    r"\b(?:when|how long|how recently|(?:what|which) (?:year|month|day|date|time))\b"
-    r"|什么时候|何时|多久|哪[一]?[天年]|[哪几]个?月|几[号点年]",
-    re.IGNORECASE,
-)
 
 
 def count_stated_terms(text: str) -> int:
@@ -37,12 +27,12 @@ def has_question(text: str) -> bool:
 
 
 def count_names(text: str) -> int:
-    """Return the number of names: capitalised words that do not begin a sentence. Chinese shows none."""
+    """Return the number of names: capitalised words that do not begin a sentence; some scripts show none."""
     return len(_NAME.findall(text))
 
 
 def tells_time(text: str) -> bool:
-    """Return whether `text` names a time: a date, a weekday, "last week", 昨天."""
+    """Return whether `text` names a time: a date, a weekday, "last week"."""
     return _TELLS_TIME.search(text) is not None
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from core.language import han_variants, inflection
-from core.language.terms import STOPWORDS, dictionary_count, has_han, term_id, terms
+from core.language import inflection, languages
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS, dictionary_count, term_id, terms
 
 K1 = 1.2  # where a repeated term saturates; rec@10 is flat from 0.6 to 2
 B = 0.4  # how much length counts: windows differ less in length than documents do, for which 0.75 is usual
@@ -32,12 +33,12 @@ MOST_TERMS = 4000  # entries of one vector: pgvector stores 16,000, and what is 
 
 def index_terms(text: str) -> list[str]:
     """Return the terms of a stored text: its words, Chinese ones in simplified characters, and its stems."""
-    return terms(han_variants.simplified(text)) + inflection.of_text(text)
+    return terms(languages.plainly_written(text)) + inflection.of_text(text)
 
 
 def message_terms(content: str, speaker: str | None = None) -> list[str]:
     """Return the terms of a message: its content and the name of its speaker."""
-    return index_terms(content) + terms(han_variants.simplified(speaker or ""))
+    return index_terms(content) + terms(languages.plainly_written(speaker or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ NOTHING: Final = QueryTerms()
 def query_terms(question: str) -> QueryTerms:
     """Return the terms of a query, and the other forms by which its words may be stored."""
     question = question[:READ]
-    simple = han_variants.simplified(question)
+    simple = languages.plainly_written(question)
     own_terms = asked_terms(simple)
     # Rows that were indexed by traditional characters are not written again.
     as_written = set(terms(question)) - set(own_terms) if simple != question else set()
@@ -72,8 +73,8 @@ def query_terms(question: str) -> QueryTerms:
 def asked_terms(question: str) -> list[str]:
     """Return the words of a query; in Chinese without words that only mark a question.
 
-    Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
-    words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
+    Chinese adds forms that another wording would use: the characters of its words alone, and words
+    of characters that its own segmentation separates. So no row of the index is rewritten.
     """
     question_terms = terms(question)[:TERMS]
     if not has_han(question):
@@ -88,7 +89,7 @@ def asked_terms(question: str) -> list[str]:
 
 
 def _tells(sign: str) -> bool:
-    """Return whether a character is meaningful by itself: 租, not 成 or 都."""
+    """Return whether a character is meaningful by itself."""
     return sign not in STOPWORDS and sign not in _ASKING and 0 < dictionary_count(sign) < EVERYDAY
 
 
@@ -123,9 +124,5 @@ def _idf(having: int, n_docs: int) -> float:
     return math.log(1 + (max(n_docs - having, 0) + 0.5) / (having + 0.5))
 
 
-_ASKING = frozenset(
-    """什么 什麼 什 麼 甚么 怎么 怎麼 怎 怎样 怎樣 怎么样 怎麼樣 为什么 為什麼 为何 如何 哪 哪里 哪裡 哪儿
-    哪个 哪個 哪些 哪位 哪年 哪天 谁 誰 几 幾 几个 多少 多少钱 多久 什么时候 何时 时候 時候 是否 有没有
-    请问""".split()
-)
+_ASKING = frozenset[str]().union(*(language.questions.marks for language in languages.ALL if language.questions))
 """Words that turn a statement into a question, and occur in no answer."""

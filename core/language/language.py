@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.language.parts import (
+    Activities,
+    Assertions,
+    Chat,
+    ContextCues,
+    Dates,
+    Details,
+    KeySentences,
+    Lexicon,
+    Openings,
+    OpenQuestions,
+    Phrases,
+    PlanForms,
+    Questions,
+    Salience,
+    StatementForms,
+    TimeSpans,
+)
 from core.types import Category, Topic
 
 Check = Callable[[str], str | None]
@@ -77,8 +95,8 @@ class Theme:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
-    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+class Grammar:
+    """What the statements of a language say, for extraction.
 
     `plain`: spells out contractions and drops what leads into a sentence; `as_order`: the same of an order, also of one
     that is put as a question; `third_person`: a plain sentence with the name of its speaker in place of "I", and of its
@@ -95,7 +113,11 @@ class Language:
     `order_topics`: a later order of a topic replaces the earlier one; `lifts`: it takes an order back.
 
     `short`: characters of a sentence that is stored with the question it answers; `word_length`: characters that count
-    as a word, None where words stand apart; `joiner`: stands between values.
+    as a word, None where words stand apart; `joiner`: stands between values. `own`: words by which people refer to
+    themselves, None where all is put in the third person; `ends`: ends a statement, if it must have an end.
+
+    `done`: begins with what its speaker did or will do; `undecided`: leaves something open; `names`: what `somebody`
+    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind.
     """
 
     code: str
@@ -126,3 +148,52 @@ class Language:
     word_length: float | None
     joiner: str
     full_stop: str
+    ends: str
+    own: re.Pattern[str] | None
+    done: re.Pattern[str]
+    undecided: re.Pattern[str]
+    somebody: re.Pattern[str] | None
+    names: re.Pattern[str] | None
+    with_article: Callable[[str], str]
+    dates: Dates
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+
+    `is_of`: a text is in it, None where no other language claims it; `has_script`: a text has letters that are its own.
+    `abbreviations`: in lower case, without the full stop, which ends no sentence; nor does that of `unended`.
+
+    `outcomes`: words at the end of a conversation, by the outcome that they show: failed, resolved, agreed.
+    `written_plainly`: a text in one kind of characters, of the same length.
+    `hours`: the hours of the day that a text names; `names_user`: a statement about "the user" with a name instead.
+    The other fields are described in `parts`; None: what the rooms above would do by them is left out.
+    """
+
+    code: str
+    is_of: Callable[[str], bool] | None = None
+    has_script: Callable[[str], bool] | None = None
+    abbreviations: frozenset[str] = frozenset()
+    unended: re.Pattern[str] | None = None
+    grammar: Grammar | None = None
+    assertions: Assertions | None = None
+    dates: Dates | None = None
+    questions: Questions | None = None
+    time_spans: TimeSpans | None = None
+    context: ContextCues | None = None
+    plans: PlanForms | None = None
+    phrases: Phrases | None = None
+    outcomes: Mapping[str, re.Pattern[str]] | None = None
+    activities: Activities | None = None
+    key_sentences: KeySentences | None = None
+    open_questions: OpenQuestions | None = None
+    openings: Openings | None = None
+    details: Details | None = None
+    salience: Salience | None = None
+    chat: Chat | None = None
+    statements: StatementForms | None = None
+    written_plainly: Callable[[str], str] | None = None
+    hours: Callable[[str], Iterator[int]] | None = None
+    names_user: Callable[[str, str], str] | None = None
+    lexicon: Lexicon | None = None

@@ -7,7 +7,7 @@ the time of an extraction, though nearly all fail. A text without the literals t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, cast
 
@@ -19,15 +19,15 @@ class _LazyRegex:
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern
-        self._flags = flags
+        self.flags = flags if flags & re.ASCII else flags | re.UNICODE
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, self._flags)
+        return re.compile(self.pattern, self.flags)
 
     @cached_property
     def _literals(self) -> Literals:
-        found = required_literals(self.pattern, self._flags)
+        found = required_literals(self.pattern, self.flags)
         return found if pays(found) else frozenset()
 
     def __getattr__(self, name: str) -> Any:
@@ -41,7 +41,7 @@ class _LazyRegex:
 
         Calls of functions would take most of the time: the check stands in both, and is a loop.
         """
-        ignores = bool(self._flags & re.IGNORECASE) or "(?i" in self.pattern
+        ignores = bool(self.flags & re.IGNORECASE) or "(?i" in self.pattern
         literals = sorted({one.lower() for one in self._literals} if ignores else self._literals, key=len)
         without = _WITHOUT_MATCH[name]
 
@@ -72,6 +72,16 @@ class _LazyRegex:
 def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return a proxy for `re.compile(pattern, flags)` that compiles at first use."""
     return cast("re.Pattern[str]", _LazyRegex(pattern, flags))
+
+
+def either(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+    """Return a pattern that matches what one of these does, those of several languages say; its groups are theirs."""
+    return lazy_regex("|".join(f"(?{_flag_letters(pattern)}:{pattern.pattern})" for pattern in patterns) or "(?!)")
+
+
+def _flag_letters(pattern: re.Pattern[str]) -> str:
+    flags = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBOSE, "x"))
+    return "".join(letter for flag, letter in flags if pattern.flags & flag)
 
 
 def _no_match(_text: str) -> None:

@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from core.language import languages
+
 BUCKETS: Final = 1 << 16
 """N-grams are hashed into so many weights (Weinberger et al. 2009, "Feature hashing")."""
 HEADER: Final = struct.Struct("<ff")
@@ -29,7 +31,12 @@ LONGEST_CHARACTERS: Final = 3
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!,.;]")
 _CASED = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 _OF_ONESELF = frozenset({"i", "i'm", "i've", "i'll", "i'd"})
-_NUMBER_ZH = re.compile(r"\d+(?:\.\d+)?|[一二两三四五六七八九十百]+(?=[个点月日号岁公斤块万年天周次楼路])")
+_QUANTITIES: Final = {
+    language.code: language.lexicon.quantity
+    for language in languages.ALL
+    if language.lexicon and language.lexicon.quantity
+}
+"""Numbers, of languages without spaces between words."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -72,9 +79,9 @@ def buckets(features: Iterable[str]) -> list[int]:
 
 
 def of(text: str, language: str, longest: int = LONGEST_WORDS) -> set[str]:
-    """Return the n-grams of a sentence: words in English ("en"), characters in Chinese ("zh"); numbers are alike."""
-    if language == "zh":
-        plain = _NUMBER_ZH.sub("#", _SPACE.sub(" ", text))
+    """Return the n-grams of a sentence: words, or characters where no spaces part words; numbers are alike."""
+    if quantity := _QUANTITIES.get(language):
+        plain = quantity.sub("#", _SPACE.sub(" ", text))
         return {one.replace(" ", "") or "_" for one in _grams(["^", *plain, "$"], LONGEST_CHARACTERS)}
     words = ["#" if one[0].isdigit() else one for one in _WORD.findall(text.lower().replace("’", "'"))]
     return _grams(["^", *words, "$"], longest)

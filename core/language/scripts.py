@@ -17,6 +17,9 @@ LEAST_LETTERS: Final = 2
 LEAST_SHARE: Final = 0.2
 """Share of the letters from which a text is written in a script."""
 
+HAN: Final = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters, as a set of a pattern."""
+
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -47,3 +50,8 @@ def _script(character: str) -> str:
         return ""
     name = unicodedata.name(character, "").partition(" ")[0]
     return TOGETHER.get(name, name)
+
+
+def has_han(text: str) -> bool:
+    """Return whether Chinese characters (or the kanji of Japanese) are in it."""
+    return re.search(f"[{HAN}]", text) is not None

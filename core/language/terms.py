@@ -15,25 +15,18 @@ from typing import Any
 
 import Stemmer
 
+from core.language import languages
+from core.language.scripts import HAN
+
 TERM_IDS = 999_999_937  # the largest prime below 1e9, the number of dimensions a pgvector sparsevec may have
 
-_HAN = "\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff"  # Thai … Khmer, Japanese kana
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"['.,:/@_+#&-]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 LONGEST = 64  # characters of a term: what is longer is no word, and its beginning tells it apart
 
-STOPWORDS = frozenset(
-    """a an the and or but if of to in on at by for with from as into about than then so
-    is am are was were be been being do does did doing have has had having will would shall should can could might
-    i me my mine myself you your yours yourself he him his she her hers it its we us our ours they them their theirs
-    this that these those there here what which who whom whose when where why how
-    s t d m ll re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn
-    not no nor too very just also yes
-    的 了 着 是 我 你 您 他 她 它 我们 你们 他们 她们 在 和 与 也 都 就 吗 呢 吧 啊 呀 哦
-    把 被 那 这 之 个 很""".split()
-)
+STOPWORDS = frozenset[str]().union(*(language.lexicon.stopwords for language in languages.ALL if language.lexicon))
 
 
 def terms(text: str) -> list[str]:
@@ -64,11 +57,6 @@ def token_estimate(text: str) -> int:
     return math.ceil(ascii_characters / 4) + len(text) - ascii_characters
 
 
-def has_han(text: str) -> bool:
-    """Return whether Chinese characters (or the kanji of Japanese) are in it."""
-    return re.search(f"[{_HAN}]", text) is not None
-
-
 def dictionary_count(word: str) -> int:
     """Return the count of a Chinese word in the corpus of the dictionary; 0 if it has no such word."""
     count: int = _segmenter().FREQ.get(word, 0)
@@ -80,8 +68,8 @@ def _word() -> re.Pattern[str]:
     """Return the pattern of a word, a run of Han, or a run of a script without spaces."""
     # A combining mark (a vowel of Devanagari, say) belongs to its word; `\w` leaves it out.
     marks = "".join(chr(code) for code in range(0x370, 0x10000) if unicodedata.category(chr(code)).startswith("M"))
-    run = rf"(?:(?![{_HAN}{_UNSPACED}])[^\W_][{marks}]*)+"
-    return re.compile(rf"(?P<han>[{_HAN}]+)|(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{run}(?:['.,:/@_+#&-]{run})*)")
+    run = rf"(?:(?![{HAN}{_UNSPACED}])[^\W_][{marks}]*)+"
+    return re.compile(rf"(?P<han>[{HAN}]+)|(?P<unspaced>[{_UNSPACED}]+)|(?P<word>{run}(?:['.,:/@_+#&-]{run})*)")
 
 
 def _normal(text: str) -> str:

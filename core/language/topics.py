@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from core.language import identification
-from core.language.terms import dictionary_count, has_han, terms
+from core.language import identification, languages
+from core.language.scripts import has_han
+from core.language.terms import dictionary_count, terms
 
 WORDS: Final = 5
 """Words that say what a conversation was about."""
@@ -91,19 +92,7 @@ ASSISTANT: Final = "assistant"
 """Name of the assistant among the participants."""
 
 
-_EVERYDAY: Final = frozenset(
-    """hello hey hiya thanks thank please okay yeah yep nope sure great good nice fine cool awesome perfect like liked
-    know knew known think thought want wanted need needed needs get gets got getting going goes gone went come came make
-    makes made making see saw seen say says said tell told let lets really actually maybe perhaps well much many more
-    most some any every each all thing things stuff something anything nothing everything time times day days today
-    tomorrow yesterday week weeks month year years help helped helps give gave given take took taken look looks looking
-    find found sorry bye welcome glad happy love lot lots bit new old now then back still even only ever never always
-    one two three first last next again already soon later here there because though while after before over under
-    around off out can't cannot i'm i'll i've i'd it's that's don't didn't you're we're we'll let's what's use used
-    using try tried trying work works worked working right wrong yes put keep kept feel felt hope hear heard talk
-    ask asked name idea way ways people guy guys man agreed agree deal sounds
-    谢谢 好的 可以 没有 什么 怎么 一下 一个 一些 这个 那个 这样 那样 现在 今天 明天 昨天 知道 觉得 想要 需要 帮忙
-    问题 时候 还是 不是 就是 但是 因为 所以 如果 已经 然后 真的 可能 应该 怎样 多少 为什么 你好 再见 不行 不能 不会 有点
-    一家 不做 最近 解决 帮我 要去 请问 感谢 多谢""".split()
+_EVERYDAY: Final = frozenset[str]().union(
+    *(language.lexicon.everyday for language in languages.ALL if language.lexicon)
 )
 """Words that are said in every conversation, and so do not say what one was about."""

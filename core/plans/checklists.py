@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from core.errors import Never
-from core.language import sentences
+from core.language import languages, sentences
 from core.language.grounding import clip
+from core.language.lazy_regex import either
 
 PENDING: Final = "pending"
 
@@ -123,7 +124,7 @@ def mentions(content: str) -> list[tuple[str, str]]:
     reports: list[tuple[str, str]] = []
     for sentence in sentences.split(content):
         plain = sentence.replace("’", "'")
-        if plain.endswith(("?", "？", "吗", "吗。")) or _SUPPOSED.search(plain):
+        if plain.endswith(_ASK_ENDS) or _SUPPOSED.search(plain):
             continue
         for clause in _CLAUSE.split(plain):
             reports += _reported_status(clause)
@@ -135,19 +136,19 @@ def _reported_status(clause: str) -> list[tuple[str, str]]:
         return []
     return [
         (_ORDINALS.get(reference.casefold(), reference), status)
-        for status, patterns in _SAID
-        for pattern in patterns
+        for status, pattern in _REPORTS
         for match in pattern.finditer(clause.strip())
         for reference in [next(filter(None, match.groups()))]
     ]
 
 
 def _inline(text: str) -> tuple[str | None, list[ListItem]]:
-    """Parse a list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
+    """Parse a list in one line: "Plan: 1) book 2) pack", or of steps joined by "first" and "then"."""
     title, _, rest = text.strip().partition(":") if ":" in text else text.strip().partition("：")
     parts = [part for part in _INLINE.split(rest) if part.strip(" ,;，；。.")]
-    if len(parts) < FEWEST and sentences.is_chinese(rest):
-        parts = [part for part in _FIRST_THEN.split(rest) if part.strip(" ,;，；。.")]
+    forms = languages.of(rest).plans if len(parts) < FEWEST else None
+    if forms and forms.first_then:
+        parts = [part for part in forms.first_then.split(rest) if part.strip(" ,;，；。.")]
     if len(parts) < FEWEST:
         return _goal(text), []
     return _goal(f"{title}:"), [item(part.strip(" ,;，；。.")) for part in parts]
@@ -180,20 +181,11 @@ def _indent(line: str) -> int:
     return 2 * (len(line) - len(line.lstrip())) + (0 if _NUMBERED.match(line) or _BOXED.match(line) else 1)
 
 
-_ORDINALS: Final = {
-    word: str(n)
-    for words in (
-        "one two three four five six seven eight nine ten",
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-        "一 二 三 四 五 六 七 八 九 十 十一 十二",
-    )
-    for n, word in enumerate(words.split(), 1)
-}
+_FORMS: Final = [language.plans for language in languages.ALL if language.plans]
 
-_NUMBER = (
-    r"(?:\d{1,3}[.)、．]|[（(]\d{1,3}[)）]|(?:step|步骤)\s*\d{1,3}\s*[:.、：)-]"
-    r"|第[一二三四五六七八九十\d]{1,3}步\s*[:：、，,])"
-)
+_ORDINALS: Final = {word: str(n) for forms in _FORMS for words in forms.ordinals for n, word in enumerate(words, 1)}
+
+_NUMBER = rf"(?:\d{{1,3}}[.)、．]|[（(]\d{{1,3}}[)）]|{'|'.join(forms.number for forms in _FORMS)})"
 
 _SIGN = "[✅☑✔⬜☐❌🔄⏳]"
 
@@ -217,80 +209,29 @@ _EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
 
 _HEADING = re.compile(r"^(#{1,6})\s+(\S.*)$")
 
-_TITLE = re.compile(
-    r"^[#*\s]*(?:(?:here(?:'s| is) )?(?:the |my |our |your |an? |updated |new |revised |current |action )*"
-    r"(?:plan|to-?do(?: list)?|checklist|roadmap|next steps)(?: for [^:：]{1,80})?|goal|objective|"
-    r"(?:行动|工作|新|当前|我的|我们的)?计划|待办(?:事项|清单)?|步骤|目标|方案)[*\s]*[:：][*\s]*",
-    re.IGNORECASE,
-)
-
-_LEAD = re.compile(
-    r"\b(?:plan|roadmap|to-?do|next steps|I(?:'ll| will) (?:do|take|proceed))\b|计划|方案|待办", re.IGNORECASE
-)
-
-_ASKS = re.compile(
-    r"\b(?:plan|roadmap|to-?do|checklist|step[- ]by[- ]step|break (?:it|this|that) down|"
-    r"what (?:are|would be) (?:the|your) steps|how (?:will|would|do|should) (?:you|we) "
-    r"(?:proceed|approach|go about|start))\b|计划|规划|步骤|方案|怎么做|安排一下",
-    re.IGNORECASE,
-)
-
-_ONE_LINE = re.compile(
-    r"(?:^|\n)[#*\t ]*(?:(?:the |my |our |new |updated )?plan|to-?do|(?:新|我的|我们的|工作)?计划|"
-    r"步骤|待办)[*\s]*[:：][^\n]+",
-    re.IGNORECASE,
-)
 
 _INLINE = re.compile(r"(?:^|(?<=[\s,;，；。]))(?:\d{1,2}[.)、）]|[（(]\d{1,2}[)）]|[①②③④⑤⑥⑦⑧⑨])\s*")
 
-_FIRST_THEN = re.compile(r"(?:^|[，,；;、]\s*)(?:先|首先|再|然后|接着|之后|最后|其次)")
+_TITLE = re.compile(rf"^[#*\s]*(?:{'|'.join(forms.title for forms in _FORMS)})[*\s]*[:：][*\s]*", re.IGNORECASE)
 
-_N = r"(\d{1,3}(?:\.\d{1,3})*|one|two|three|four|five|six|seven|eight|nine|ten)"
+_LEAD = either(forms.lead for forms in _FORMS)
 
-_N_ZH = r"([一二三四五六七八九]|十[一二]?|\d{1,3})"
+_ASKS = either(forms.asks for forms in _FORMS)
 
-_ORDINAL = r"(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
-
-_IS = r"(?:'s| is| was| has been| are)?(?: now| already| all)?"
-
-
-def _of(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
-
-
-_SAID: Final = (
-    ("done", _of(
-        rf"\bsteps? #?{_N}{_IS} (?:done|completed?|finished)\b",
-            rf"\bthe {_ORDINAL} step{_IS} (?:done|completed?|finished)\b",
-        rf"\b(?:I|we)(?:'ve| have)?(?: just| now| already)? (?:finished|completed|done|did) step #?{_N}\b",
-        rf"^(?:finished|completed|done with) step #?{_N}\b",
-        rf"(?:第{_N_ZH}步|步骤\s*{_N_ZH})(?:已经|也|都|刚刚?)?(?:完成|做完|搞定|弄好|做好|好)了?(?!没|再|后)",
-        rf"(?:^|[，。])(?:我们?|已经?)*(?:完成|做完|搞定)了?第{_N_ZH}步",
-    )),
-    ("failed", _of(rf"\bstep #?{_N}(?: has| have)? failed\b", rf"第{_N_ZH}步(?:执行)?失败")),
-    ("skipped", _of(
-        rf"\bskip(?:ped|ping)? step #?{_N}\b|\bstep #?{_N}{_IS} skipped\b",
-        rf"跳过第{_N_ZH}步|第{_N_ZH}步(?:就|先)?跳过",
-    )),
-    ("in_progress", _of(
-        rf"\b(?:I'm|we're|I am|we are|now|currently)(?: now)? (?:on|working on|starting|at) step #?{_N}\b",
-        rf"\b(?:started|starting|moving on to|on to|let's start|let's do) step #?{_N}\b|\bstep #?{_N} is in progress\b",
-        rf"(?:开始|正在|现在)(?:做|进行|执行|处理)?第{_N_ZH}步",
-    )),
-)  # fmt: skip
-
-_SUPPOSED = re.compile(
-    r"\b(?:once|when|after|until|before|if|unless|says?|said|whether|maybe|perhaps|hope|suppose)\b|如果|等(?!等)|之后|"
-    r"以后|要是|一旦|之前|据说|[他她]说|也许",
-    re.IGNORECASE,
+_ONE_LINE = re.compile(
+    rf"(?:^|\n)[#*\t ]*(?:{'|'.join(forms.one_line for forms in _FORMS)})[*\s]*[:：][^\n]+", re.IGNORECASE
 )
+
+_REPORTS: Final = [
+    (status, pattern) for forms in _FORMS for status, several in forms.reports.items() for pattern in several
+]
+
+_ASK_ENDS: Final = ("?", "？", *(end for forms in _FORMS for end in forms.question_ends))
+
+_SUPPOSED = either(forms.supposed for forms in _FORMS)
 """Words that keep a sentence from reporting a step as done."""
 
-_DENIED = re.compile(
-    r"\b(?:not|never|almost|nearly|should|must|will be|would|could|might|may|can|cannot|have to|need to)\b|n't\b|没|未|"
-    r"不|应该|必须|可能|快要|差不多",
-    re.IGNORECASE,
-)
+_DENIED = either(forms.denied for forms in _FORMS)
 """Likewise, for a part of a sentence between commas."""
 
-_CLAUSE = re.compile(r"[,;，；]|\bbut\b|但是?|\band\b")
+_CLAUSE = re.compile(rf"[,;，；]|{'|'.join(forms.clause.pattern for forms in _FORMS)}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from core.errors import Never
+from core.language import languages
 from core.plans import checklists
 from core.plans.checklists import PENDING, ListItem
 from core.plans.tree import PlanStep, Tree, id_at
@@ -22,15 +23,12 @@ TITLE: Final = 1_000
 
 ID: Final = 200
 
+
 STATUSES: Final[Mapping[str, str]] = {
     word: status
-    for status, words in {
-        "pending": "pending todo to-do open queued waiting planned new not-started blocked 待办 未开始 待处理",
-        "in_progress": "in-progress inprogress doing active running started current wip ongoing 进行中 正在进行",
-        "done": "done completed complete finished success succeeded closed resolved ok passed 完成 已完成 成功",
-        "failed": "failed fail failure error errored 失败",
-        "skipped": "skipped skip cancelled canceled abandoned dropped obsolete n/a 跳过 已跳过 取消 已取消",
-    }.items()
+    for language in languages.ALL
+    if language.plans
+    for status, words in language.plans.statuses.items()
     for word in words.split()
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from core.language import sentences
+from core.language import languages
+from core.language.parts import PlanPhrases
 from core.plans.tree import OPEN, PlanStep, Tree
 
 Count = Callable[[str], int]
@@ -20,32 +21,30 @@ def render(tree: Tree, tokens: int, count: Count) -> str:
     goal fits.
     """
     leaves = tree.leaves()
-    chinese = sentences.is_chinese(tree.goal or " ".join(step.title for step in leaves))
-    head = [_headline(tree, leaves, chinese=chinese)]
+    phrases = languages.phrases(languages.of(tree.goal or " ".join(step.title for step in leaves))).plan
+    head = [_headline(tree, leaves, phrases)]
     now = next((step for step in tree.walk() if step.id == tree.current), None)
     if now is not None:
-        head.append(f"当前步骤：{now.title}" if chinese else f"Current step: {now.title}")
+        head.append(phrases.step.format(title=now.title))
     if count("\n".join(head)) > tokens:
         # With room for one line only, it is the step to work on.
         return head[-1] if count(head[-1]) <= tokens else ""
-    return "\n".join([*head, *_list(tree, "\n".join(head), tokens, count, chinese=chinese)])
+    return "\n".join([*head, *_list(tree, "\n".join(head), tokens, count, phrases)])
 
 
-def _headline(tree: Tree, leaves: Sequence[PlanStep], *, chinese: bool) -> str:
+def _headline(tree: Tree, leaves: Sequence[PlanStep], phrases: PlanPhrases) -> str:
     ended = sum(step.status not in OPEN for step in leaves)
-    if chinese:
-        return f"计划：{tree.goal}（{len(leaves)}步中已结束{ended}步）"
-    return f"Plan: {tree.goal or 'without a goal'} ({ended} of {len(leaves)} steps ended)"
+    return phrases.head.format(goal=tree.goal or phrases.without_goal, steps=len(leaves), ended=ended)
 
 
-def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) -> list[str]:
+def _list(tree: Tree, head: str, tokens: int, count: Count, phrases: PlanPhrases) -> list[str]:
     """Return the lines of the steps that fit, in order; open ones and those nearest to the current one come first."""
     placed = list(_lines(tree.steps, 0))
     at = next((n for n, (step, _) in enumerate(placed) if step.id == tree.current), 0)
     order = sorted(range(len(placed)), key=lambda n: (placed[n][0].status not in OPEN, n < at, abs(n - at)))
 
     def lines(many: int) -> list[str]:
-        return _visible_lines(placed, set(order[:many]), chinese=chinese) if many else []
+        return _visible_lines(placed, set(order[:many]), phrases) if many else []
 
     low, high = 0, len(order)
     while low < high:
@@ -54,9 +53,9 @@ def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) ->
     return lines(low)
 
 
-def _visible_lines(placed: Sequence[tuple[PlanStep, str]], visible: set[int], *, chinese: bool) -> list[str]:
+def _visible_lines(placed: Sequence[tuple[PlanStep, str]], visible: set[int], phrases: PlanPhrases) -> list[str]:
     rest = len(placed) - len(visible)
-    more = [f"（另有{rest}步）" if chinese else f"(and {rest} more)"] if rest else []
+    more = [phrases.more.format(rest=rest)] if rest else []
     return [placed[n][1] for n in sorted(visible)] + more
 
 

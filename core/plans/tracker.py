@@ -1,7 +1,7 @@
 """Plans of a session, projected from the log.
 
 An agent publishes `plan.updated`; otherwise its messages are searched for a plan. Messages about single steps ("step 2
-is done", 第二步完成了) update a plan if it is clear which step of which plan is meant.
+is done") update a plan if it is clear which step of which plan is meant.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlalchemy import text
 from core.errors import Conflict, Never
 from core.events.publishing import Author
 from core.inference.token_counting import Counter
+from core.language import languages
 from core.plans import checklists, parsing, rendering
 from core.plans import tree as plans_tree
 from core.plans.tree import PlanStep, Tree
@@ -32,9 +33,8 @@ MAIN: Final = "main"
 PAGE: Final = 200
 """Events of a session read in one query."""
 
-LIKE: Final = (
-    r"(^|\n)\s*([-*+•]|\d{1,2}[.)、])\s*\[[ x~>/!-]\]|[✅☑✔⬜☐]|plan|to-?do|roadmap|\mstep|计划|步骤|待办|第.{1,3}步"
-    r"|(^|\n)\s*1[.)、]"
+LIKE: Final = r"(^|\n)\s*([-*+•]|\d{1,2}[.)、])\s*\[[ x~>/!-]\]|[✅☑✔⬜☐]|(^|\n)\s*1[.)、]|" + "|".join(
+    language.plans.mentioned for language in languages.ALL if language.plans
 )
 """LIKE patterns that every message about a plan matches. The rule `track_plans` filters less strictly."""
 

@@ -21,7 +21,7 @@ from core.inference.client import ChatClient, OnCall
 from core.inference.embedders import Embedder
 from core.inference.sound_vectors import embed_sound
 from core.inference.structured_output import ModelAnswer
-from core.language.terms import has_han
+from core.language.scripts import has_han
 from core.memory import announcements, identity, memories, writer
 from core.memory.changes import Add, Archive, Change, Derive, Link, Owner, Part, Vector
 from core.reflection import clustering

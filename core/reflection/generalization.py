@@ -14,7 +14,9 @@ from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
-from core.language.terms import has_han, terms
+from core.language import languages
+from core.language.scripts import has_han
+from core.language.terms import terms
 from core.reflection import clustering
 from core.statements import condense
 from core.types import Category, Json
@@ -126,5 +128,5 @@ def _is_grounded(answer: _GeneralizationAnswer, members: Sequence[GroupedMemory]
     return bool(statement) and condense.marks(statement) <= words and han <= source_terms
 
 
-OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())
-"""Words for repetition, which a derived Chinese statement may add."""
+OFTEN: Final = frozenset[str]().union(*(language.activities.often for language in languages.ALL if language.activities))
+"""Words for repetition, which a derived statement may add."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from core.language import clock_times
-from core.language.terms import has_han
+from core.language import clock_times, languages
+from core.language.lazy_regex import either
 from core.reflection import themes
 from core.reflection.themes import Mention
 from core.types import Json
@@ -187,21 +186,22 @@ def _recurrence(stem: str, theme: _Theme, subject: str) -> Iterator[Recurrence]:
     often = _rate(days) or ("often" if theme.share() >= OFTEN else "rarely")
     cited_ids = _spread(theme)
     rest = [member.id for member in theme.members if member.id not in set(cited_ids)]
-    content = (_chinese if has_han(name) else _english)(subject, name, often, days)
+    content = _told(subject, name, often, days)
     times: Json = {"activity": name, "often": often, "days_of_week": _weekdays(days), "hours": _hours(theme.members)}
     yield Recurrence(stem, content, [*cited_ids, *rest], len(cited_ids), days, times)
 
 
-def _english(subject: str, name: str, often: str, days: Sequence[date]) -> str:
-    weekday = _weekday(days)
-    rhythm = [_OFTEN[often]] if weekday is None else [_OFTEN[often], f"mostly on {_WEEKDAYS[weekday]}s"]
-    return f"{', '.join([subject, *rhythm])}: {name} (on {len(days)} days from {days[0]} to {days[-1]})."
-
-
-def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
-    weekday = _weekday(days)
-    rhythm = "" if weekday is None else f"，多在周{'一二三四五六日'[weekday]}"
-    return f"{subject}{_OFTEN_ZH[often]}{rhythm}：{name}（{days[0]}至{days[-1]}共{len(days)}天）。"
+def _told(subject: str, name: str, often: str, days: Sequence[date]) -> str:
+    phrases, weekday = languages.phrases(languages.by_script(name)).recurrence, _weekday(days)
+    return phrases.recurs.format(
+        subject=subject,
+        often=phrases.often[often],
+        weekday="" if weekday is None else phrases.on_weekday.format(weekday=phrases.weekdays[weekday]),
+        name=name,
+        days=len(days),
+        first=days[0],
+        last=days[-1],
+    )
 
 
 def _spread(theme: _Theme) -> list[UUID]:
@@ -255,15 +255,8 @@ def _weekday(days: Sequence[date]) -> int | None:
 
 
 _OTHERS = frozenset({"system", "tool"})
-_OFTEN = {
-    "day": "most days",
-    "week": "most weeks",
-    "month": "most months",
-    "often": "often",
-    "rarely": "now and then",
-}
-_OFTEN_ZH = {"day": "几乎每天", "week": "几乎每周", "month": "几乎每月", "often": "经常", "rarely": "不时"}
+
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-_VAGUE = re.compile(r"\b(?:week|weekend|month|year|about|in [A-Z][a-z]+ \d{4}|in \d{4})\b|周|个?月(?!\d)|年(?!\d)")
+_VAGUE = either(language.activities.vague for language in languages.ALL if language.activities)
 """Time expressions without a day, for which the day of the mention counts."""

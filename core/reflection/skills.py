@@ -18,7 +18,7 @@ from core.consolidation import upsert
 from core.consolidation.pipeline import Consolidation
 from core.consolidation.upsert import PendingUpsert
 from core.errors import Never
-from core.language.terms import has_han
+from core.language import languages
 from core.memory import memories
 from core.memory.changes import Owner
 from core.reflection import workflows
@@ -250,17 +250,13 @@ def statement_of(record: Mapping[str, Any]) -> str:
     steps = " ".join(f"{number}. {step.rstrip('.。')}." for number, step in enumerate(record["steps"], 1))
     error = record["failures"][-1]["error"] if record["failures"] else None
     tools = [tool for tool in record["tools"] if tool not in record["steps"]]
-    if has_han(name + steps):
-        parts = [f"技能「{name}」：{steps}" if steps else f"技能「{name}」。"]
-        parts += [f"目的：{record['goal']}。"] if record["goal"] else []
-        parts += [f"工具：{'、'.join(tools)}。"] if tools else []
-        parts.append(f"（{tried}次中成功{record['succeeded']}次）")
-        return "".join([*parts, f"最近一次失败：{error}。" if error else ""])
-    parts = [f"To {name}: {steps}" if steps else f"Skill “{name}”."]
-    parts += [f"Goal: {record['goal'].rstrip('.')}."] if record["goal"] else []
-    parts += [f"Tools: {', '.join(tools)}."] if tools else []
-    parts.append(f"(worked {record['succeeded']} of {tried} times)")
-    return " ".join([*parts, *([f"Last failure: {error.rstrip('.')}."] if error else [])])
+    phrases = languages.phrases(languages.by_script(name + steps)).skill
+    parts = [(phrases.steps if steps else phrases.without_steps).format(name=name, steps=steps)]
+    parts += [phrases.goal.format(goal=record["goal"].rstrip("."))] if record["goal"] else []
+    parts += [phrases.tools.format(tools=phrases.separator.join(tools))] if tools else []
+    parts.append(phrases.worked.format(succeeded=record["succeeded"], tried=tried))
+    parts += [phrases.failure.format(error=error.rstrip("."))] if error else []
+    return phrases.joiner.join(parts)
 
 
 def _candidate(attempt: Attempt, record: Json) -> Candidate:

@@ -9,16 +9,19 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from core.language.common_words import PLAIN, PLAIN_ZH, plain_stems
+from core.language import languages
+from core.language.common_words import PLAIN, PLAIN_UNSPACED, plain_stems
+from core.language.lazy_regex import either
 from core.language.lexicon import DENIALS, ENDINGS, IRREGULAR
-from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS, dictionary_count, terms
 from core.statements import comparison
 
 SHORTEST: Final = 3
 """Minimum letters of a topic word, in scripts with spaces."""
 
 COMMON: Final = 6_000
-"""Dictionary count from which a Chinese word is an everyday word: 时候, 觉得, 需要; 跑步 has 300."""
+"""Dictionary count from which a Chinese word is an everyday word."""
 
 BEFORE: Final = 2
 """Maximum words between an article or preposition and its noun: "a new pottery class"."""
@@ -213,7 +216,7 @@ def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
 
 
 def _chinese(text: str) -> Iterator[Mention]:
-    han_terms = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
+    han_terms = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_UNSPACED]
     inside = {
         term[begin:end]
         for term in set(han_terms)
@@ -222,10 +225,10 @@ def _chinese(text: str) -> Iterator[Mention]:
         if end - begin < len(term)
     }
     for term in dict.fromkeys(han_terms):
-        if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
+        if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS:
             # Found by hand: `re` would keep people's words among its patterns.
             start = text.find(term)
-            verb = text[start - 1] if start > 0 and text[start - 1] in _VERBS_ZH else ""
+            verb = text[start - 1] if start > 0 and text[start - 1] in _VERBS else ""
             yield Mention(term, term, verb, doing=bool(verb))
 
 
@@ -241,34 +244,15 @@ _UNSAID = re.compile(
 )
 """Parts of a statement that are not asserted: quotes, code, addresses."""
 
-_UNREAL = re.compile(
-    r"\b(?:might|would|wish(?:es)?|hop(?:e|es|ing)|wants? to|wanted to|plan(?:s|ning)? to|thinking (?:of|about)|if"
-    r"|dream(?:s|t)? of|used to|as a kid|when (?:they|he|she|\w+) (?:was|were) (?:a |young|kids?|little))\b"
-    r"|如果|要是|希望|想要|打算|小时候",
-    re.IGNORECASE,
-)
+_FORMS: Final = [language.activities for language in languages.ALL if language.activities]
+_UNREAL = either(forms.unreal for forms in _FORMS)
 """Signs that something was not done, or long ago."""
 
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgmnprt]")
 """Verbs that double their last letter: run, swim, jog."""
 
-_GOING = frozenset("go goes went going gone".split())
-_LEADS = frozenset(
-    """a an the my his her hers its our their your some any this that these those another each every
-    in on at for with about of into from through during after before by via play plays played playing love loves loved
-    enjoy enjoys enjoyed like likes""".split()
-)
-_ADVERBS = frozenset(
-    "just finally also even often usually always really actually recently sometimes still then".split()
-)
-_AUXILIARY = (
-    _GOING
-    | _ADVERBS
-    | frozenset("has have had been is are was were all and both others again started starts keeps finished".split())
-)
-"""Words allowed between a subject and its verb."""
-
-_VERBS_ZH = "去来打练学玩弹踢做吃喝看读写跑骑游画唱跳养买"
-"""One-character verbs that turn a thing into an activity: 打羽毛球."""
-
-_NUMERALS_ZH = frozenset("〇零一二两三四五六七八九十百千万亿几每第")
+_LEADS = frozenset[str]().union(*(forms.leads for forms in _FORMS))
+_ADVERBS = frozenset[str]().union(*(forms.adverbs for forms in _FORMS))
+_AUXILIARY = frozenset[str]().union(*(forms.auxiliary for forms in _FORMS))
+_VERBS = "".join(forms.verbs for forms in _FORMS)
+_NUMERALS = frozenset[str]().union(*(forms.numerals for forms in _FORMS))

@@ -239,7 +239,7 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
 
 def _classify(content: str) -> tuple[Category, Topic]:
     """Return category and topic as far as single words show them."""
-    language = languages.of(content)
+    language = languages.grammar_of(content)
     category = next((cue.category for cue in language.categories if cue.regex.search(content)), Category.FACT)
     topic = next((theme.topic for theme in language.themes if theme.regex.search(content)), Topic.OTHER)
     return category, topic

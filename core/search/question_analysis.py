@@ -1,6 +1,6 @@
 """Signals in the query text: times, people, roles, breadth.
 
-Pure. English and Chinese; of other languages only the names of speakers are read.
+Pure. Of a language without a table of questions only the names of speakers are read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Final, Literal
 
 from core.index.answer_cues import asks_time
 from core.index.resident.encoding import ROLES
-from core.language.terms import STOPWORDS, has_han, terms
+from core.language import languages
+from core.language.lazy_regex import either
+from core.language.terms import STOPWORDS, terms
 from core.search import time_spans
 from core.search.time_spans import TimeSpan
 
@@ -26,35 +28,12 @@ NARROW: Final = 7
 BROAD: Final = 3
 """Terms up to which a question is as broad as its form: "What books has Tim read?"."""
 
-_NO_LIST = r"(?:this|was|is|does|has|as|its|us|yes|always|besides|perhaps|news|\w*(?:ss|ous))\b"
-_SEVERAL: Final = re.compile(
-    rf"\b(?:what|which) (?:[\w'-]+ )?(?:(?!{_NO_LIST})[a-z]{{3,}}s|people)\b|\b(?:kind|type|sort)s of\b"
-    r"|\bhow (?:many|often)\b|\b(?:both|in common|share|has|have)\b",
-    re.IGNORECASE,
-)
-_SEVERAL_ZH: Final = re.compile(
-    r"哪[些几]|几[个次本种位家部场项条只处]|多少[个次本种位家部场项条只处人]|所有|全部|一共|总共|分别|各自|共同"
-    r"|都[有去做买喜读看玩学养参说提]|[去看读做学玩买吃养见听用]过"
-)
-"""Forms that ask for several things. The perfect is among them: "has been to" asks for all there ever was."""
-
-_TOLD_ME: Final = re.compile(
-    r"\byou(?:'d|'ve| had| have)?(?: \w+)? (?:told|said|gave|recommended|suggested|mentioned|provided|listed|explained"
-    r"|described|advised|wrote|named|showed|shared|offered|helped|proposed|came up)\b"
-    r"|\bdid you (?:\w+ )?(?:tell|say|give|recommend|suggest|mention|provide|list|explain|describe|advise|write|name"
-    r"|show|share|offer|propose)\b"
-    r"|\bour (?:\w+ )?(?:conversation|chat|discussion|talk|session)s?\b"
-    r"|\b(?:previous|earlier|last|past) (?:conversation|chat|discussion)s?\b|\bas you said\b",
-    re.IGNORECASE,
-)
-_TOLD_ME_ZH: Final = re.compile(
-    r"[你您](?:之前|上次|刚才|曾经|曾|以前|当时|跟我|给我|向我|还|也){0,3}"
-    r"(?:说|讲|提|告诉|推荐|建议|列|介绍|解释|给)(?:过|到|了|的|我)"
-    r"|我们(?:之前|上次|以前|刚才)的?(?:聊天|对话|谈话|讨论)"
-)
-_REMIND: Final = re.compile(r"\bremind me\b|提醒我", re.IGNORECASE)
-_TO_ME: Final = re.compile(r"\b(?:tell|show|help|give) me\b|(?:告诉|帮)我", re.IGNORECASE)
-_OF_ME: Final = re.compile(r"\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Oo]ur|[Oo]urs|us)\b|我|咱")
+_QUESTIONS: Final = [language.questions for language in languages.ALL if language.questions]
+_SEVERAL: Final = either(forms.several for forms in _QUESTIONS)
+_TOLD_ME: Final = either(forms.told_me for forms in _QUESTIONS)
+_REMIND: Final = either(forms.remind for forms in _QUESTIONS)
+_TO_ME: Final = either(forms.to_me for forms in _QUESTIONS)
+_OF_ME: Final = either(forms.of_me for forms in _QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +78,11 @@ def _role(text: str) -> Literal["", "user", "assistant"]:
 
     "Remind me" may mean either.
     """
-    if _asks(text, _TOLD_ME, _TOLD_ME_ZH):
+    if _TOLD_ME.search(text):
         return "assistant"
     if _REMIND.search(text):
         return ""
     return "user" if _OF_ME.search(_TO_ME.sub(" ", text)) else ""
-
-
-def _asks(text: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> bool:
-    return bool(english.search(text)) or (has_han(text) and bool(chinese.search(text)))
 
 
 def _named_speakers(text: str, speakers: Iterable[str]) -> list[str]:
@@ -139,7 +114,7 @@ def _breadth(text: str, names: Sequence[str]) -> float:
     """Return 0 … 1: the fewer terms, the broader; half as broad unless its form asks for several things."""
     query_terms = _distinct(terms(text)) - {term for name in names for term in terms(name)}
     short = min(max((NARROW - len(query_terms)) / (NARROW - BROAD), 0.0), 1.0) if query_terms else 0.0
-    return short if _asks(text, _SEVERAL, _SEVERAL_ZH) else short / 2
+    return short if _SEVERAL.search(text) else short / 2
 
 
 def _distinct(query_terms: Sequence[str]) -> set[str]:

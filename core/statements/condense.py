@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Final
 
 from core.language.lexicon import CALENDAR, HAN, NUMBER_WORDS
+from core.language.scripts import has_han
 from core.language.sentences import ABBREVIATIONS
-from core.language.terms import STOPWORDS, has_han, terms
+from core.language.terms import STOPWORDS, terms
 
 LONGEST: Final = 1000
 """Maximum characters of a condensed statement."""

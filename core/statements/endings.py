@@ -22,10 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.covering import number
-from core.language import ngrams, third_person
+from core.language import ngrams
+from core.language.en import third_person
 from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR
 from core.language.terms import STOPWORDS, stem
+from core.language.zh import third_person as third_person_zh
 from core.memoize import memoized, memoized_in_scope
 from core.statements import quotation, revision
 from core.statements.succession import Statement
@@ -538,8 +540,8 @@ def rule_view(statement: Statement) -> RuleView:
     quoted = quotation.read(statement.content)
     content = statement.content
     if quoted:
-        third = third_person.third_person_zh if quotation.language_of(content) == "zh" else third_person.third_person
-        content = third(quoted.words, quoted.speaker)
+        third = third_person_zh if quotation.language_of(content) == "zh" else third_person
+        content = third.third_person(quoted.words, quoted.speaker)
     corrects = bool(getattr(statement, "corrects", False))
     return RuleView(content, statement.subject, statement.attribute, statement.value, corrects)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from core.language import languages
 from core.language.terms import terms
 
 LONGEST: Final = 240
@@ -23,10 +24,13 @@ LONGEST_VALUE: Final = 8
 CLOSING: Final = 1
 """Words behind the value that may be the same: "plays rock music", "plays folk music"."""
 
-INSIDE: Final = frozenset("of the and for in at on a an de la du von van".split())
+
+_FORMS: Final = [language.statements for language in languages.ALL if language.statements]
+
+INSIDE: Final = frozenset[str]().union(*(forms.inside for forms in _FORMS))
 """Words that values may share; another lower-case word within both means that the sentences differ in two places."""
 
-VERBS_ZH: Final = frozenset("是在有叫住去到")
+RELATIONS: Final = frozenset[str]().union(*(forms.relations for forms in _FORMS))
 
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|\w+", re.UNICODE)
 
@@ -85,7 +89,7 @@ def asks_about(query: str, values: Values) -> bool:
 def _differ_twice(one: list[str], other: list[str]) -> bool:
     """Return whether two parts share a word amid others ("India is Delhi", "Peru is Lima"; not "rap rock", "rock")."""
     shared = {*one[1:-1]} & {*other} | {*other[1:-1]} & {*one}
-    return any((word.islower() and word not in INSIDE) or word in VERBS_ZH for word in shared)
+    return any((word.islower() and word not in INSIDE) or word in RELATIONS for word in shared)
 
 
 def _common(one: list[str], other: list[str], most: int) -> int:

@@ -5,39 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from core.language import languages
 from core.language.lexicon import HAN
 
 LONGEST: Final = 2_000
 """Maximum characters; longer texts are documents."""
 
 
-class QuotationFrame(NamedTuple):
-    """The words around a quotation. `after`: what was said before it, `asked`: the question it answers."""
-
-    said: str
-    said_on: str
-    asked: str
-    after: str
-
-    def around(self, speaker: str, words: str, *, day: str | None = None, asked: str = "", after: str = "") -> str:
-        """Return the statement that quotes `words`, said on `day` if that matters."""
-        before = self.after.format(after=after) if after else ""
-        question = self.asked.format(asked=asked) if asked else ""
-        text = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)
-        return text[:1].upper() + text[1:]
-
-
-FRAMES: Final = {
-    "en": QuotationFrame(
-        "{speaker} said: “{words}”", "{speaker} said on {day}: “{words}”", "asked “{asked}”, ", "after “{after}”, "
-    ),
-    "zh": QuotationFrame(
-        "{speaker}说：“{words}”", "{speaker}在{day}说：“{words}”", "被问到“{asked}”，", "在“{after}”之后，"
-    ),
-}
+FRAMES: Final = {language.code: language.statements.quotation for language in languages.ALL if language.statements}
 _QUOTED: Final = re.compile(
-    r"(?:^|”(?:之后)?[,，] ?)(?P<speaker>[^“”：:]{1,200}?)"
-    r"(?: said(?: on [^“”:]{1,30})?: |(?:在[^“”：]{1,15})?说：)“(?P<words>.*)”$",
+    rf"(?:^|”(?:{'|'.join(frame.behind for frame in FRAMES.values())})[,，] ?)(?P<speaker>[^“”：:]{{1,200}}?)"
+    rf"(?:{'|'.join(frame.begins for frame in FRAMES.values())})“(?P<words>.*)”$",
     re.DOTALL,
 )
 

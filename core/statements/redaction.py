@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.language import languages
+from core.language.lazy_regex import either
 from core.statements.comparison import read
 from core.statements.succession import Gathered, normal_value
 
@@ -129,9 +131,8 @@ def _without_values(text: str, statements: Sequence[RedactedStatement]) -> str |
             continue
         for value in one.gathered.values:
             word = re.escape(value)
-            ahead = r"(?:,? (?:and|or) |, (?!and\b|or\b)|、|和|与)"
-            before = re.compile(rf"(?<![\w-]){word}(?![\w-]){ahead}(?!{_SOMEBODY}\b)(?=\S)", re.IGNORECASE)
-            behind = re.compile(rf"(?:,? (?:and|or) |, |、|和|与){word}(?![\w-])", re.IGNORECASE)
+            before = re.compile(rf"(?<![\w-]){word}(?![\w-])(?:{_BETWEEN})(?!{_SOMEBODY}\b)(?=\S)", re.IGNORECASE)
+            behind = re.compile(rf"(?:{_BETWEEN}|, ){word}(?![\w-])", re.IGNORECASE)
             if normal_value(value) in normal_value(left):
                 left = behind.sub("", left, count=1) if behind.search(left) else before.sub("", left, count=1)
     return left if left != text else None
@@ -176,32 +177,18 @@ def _with_name(text: str, subject: str) -> str:
     return text
 
 
-_SOMEBODY: Final = "(?:I|we|they|he|she|it|my|our|their|his|her)"
+_FORMS: Final = [language.statements for language in languages.ALL if language.statements]
 
-_JOINT = re.compile(
-    rf"(?<=[.!?])\s+|;\s*|,?\s+(?:and|but|so|while|because)\s+(?={_SOMEBODY}\b)|[；。！？](?=.)"
-    r"|，(?:而且|并且|同时|还|也|但是?)?",
-    re.IGNORECASE,
-)
+_SOMEBODY: Final = f"(?:{'|'.join(forms.somebody for forms in _FORMS if forms.somebody)})"
 
-_PRONOUNS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
-    for pattern, form in (
-        (r"^(?:they|he|she) (?:are|is)\b", "{} is"),
-        (r"^(?:they|he|she) (?:have|has)\b", "{} has"),
-        (r"^(?:they|he|she) (?:were|was)\b", "{} was"),
-        (r"^(?:they|he|she)\b", "{}"),
-        (r"^(?:their|his|her)\b", "{}'s"),
-        (r"^(?:他|她)们?", "{}"),
-    )
-)
+_BETWEEN: Final = "|".join(forms.between for forms in _FORMS)
 
-_NOBODY: Final = frozenset({"they", "he", "she", "我", "他", "她"})
+_JOINT: Final = re.compile("|".join(forms.joint for forms in _FORMS), re.IGNORECASE)
+
+_PRONOUNS: Final = [pair for forms in _FORMS for pair in forms.pronouns]
+
+_NOBODY: Final = frozenset[str]().union(*(forms.nobody for forms in _FORMS))
+
+_DATE: Final = either(forms.date for forms in _FORMS)
 
 _CLAUSE = re.compile(r"(?:[^,，.。!！?？;；\n]|[.,](?=\S))*[,，.。!！?？;；\n]*\s*")
-
-_DATE = re.compile(
-    r"\b(?:in|on|since|the|week|of|\d{1,4}(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december)\b|\d+年|\d+月|\d+日",
-    re.IGNORECASE,
-)

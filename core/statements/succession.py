@@ -7,7 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from core.language.lazy_regex import lazy_regex
+from core.language import languages
+from core.language.lazy_regex import either
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.spelling import american
 from core.memoize import memoized_in_scope
@@ -114,7 +115,7 @@ def number_change(new: str, old: str) -> str | None:
     age, only where a change is announced, because one may have several rooms.
     """
     new_number = _numbered_thing(new)
-    if new_number is None or not (announces_change(new) or new_number[0].endswith(("/years old", "/岁"))):
+    if new_number is None or not (announces_change(new) or new_number[0].endswith(_AGES)):
         return None
     old_number = _numbered_thing(old)
     if old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
@@ -128,7 +129,7 @@ def has_number(content: str) -> bool:
 
 
 def announces_change(content: str) -> bool:
-    """Return whether a statement says that something is not as it was ("now", "moved to", "改成")."""
+    """Return whether a statement says that something is not as it was ("now", "moved to")."""
     return bool(_CHANGE.search(content))
 
 
@@ -141,12 +142,10 @@ def stands_beside(new: Statement, old: Statement) -> bool:
 
 
 def is_past(statement: Statement) -> bool:
-    """Return whether the words around a slot's value put it in the past ("used to live in Paris", "以前住在上海")."""
+    """Return whether the words around a slot's value put it in the past ("used to live in Paris")."""
     value = (statement.value or "").casefold()
     clauses = _CLAUSE.split(statement.content)
-    return bool(value) and any(
-        value in clause.casefold() and bool(_PAST.search(clause) or _PAST_ZH.search(clause)) for clause in clauses
-    )
+    return bool(value) and any(value in clause.casefold() and bool(_PAST.search(clause)) for clause in clauses)
 
 
 def _are_opposite(new_list: Gathered, old_list: Gathered) -> bool:
@@ -157,21 +156,23 @@ def _are_opposite(new_list: Gathered, old_list: Gathered) -> bool:
 
 def _denied_phrases(content: str) -> frozenset[str]:
     """Return the phrases after "not" or "instead of"."""
-    return frozenset(normal_value(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
+    phrases = (phrase for pattern in _DENIED for phrase in pattern.findall(content))
+    return frozenset(normal_value(phrase.strip(" .!。！")) for phrase in phrases)
 
 
 @memoized_in_scope
 def _numbered_thing(content: str) -> tuple[str, str] | None:
     """Return the thing with its unit, and its number."""
-    if found := _NUMBERED_ZH.match(content):
-        return f"{found['thing']}/{found['unit'] or ''}", found["number"]
-    found = _NUMBERED.match(content)
-    if found is None or not _is_number(found["number"]):
-        return None
-    unit = (found["unit"] or "").casefold().split()
-    if any(word in CALENDAR for word in unit):
-        return None
-    return f"{normal_value(found['thing'])}/{' '.join(unit)}", normal_value(found["number"])
+    for forms in reversed(_FORMS):  # The strictest first.
+        match = forms.numbered.match(content)
+        if match is None:
+            continue
+        if forms.numbers_alone:
+            return f"{match['thing']}/{match['unit'] or ''}", match["number"]
+        unit = (match["unit"] or "").casefold().split()
+        if _is_number(match["number"]) and not any(word in CALENDAR for word in unit):
+            return f"{normal_value(match['thing'])}/{' '.join(unit)}", normal_value(match["number"])
+    return None
 
 
 def _is_number(word: str) -> bool:
@@ -182,37 +183,10 @@ _WORD = re.compile(r"[a-z]+")
 
 _american = memoized_in_scope(american)
 
-_CLAUSE = re.compile(r"[,;.!?，；。！？]|\b(?:but|and) (?:now|then|today|since)\b|\bbut\b|现在|后来", re.IGNORECASE)
-
-_CHANGE = lazy_regex(
-    r"\b(?:now|these days|new|instead|no longer|any ?more|rather than|chang(?:ed|ing)|mov(?:ed|ing)|switched|swapped|"
-    r"replaced|rescheduled|postponed|delayed|pushed|brought forward|put (?:back|off)|up to|down to|back to|raised|"
-    r"cut to|sold|gave (?:up|back)|given up|handed in|returned|turned in|cancell?ed|called off|stopped|quit|gone)\b|"
-    r"现在|如今|目前|改|换|新|变|不再|不用|搬|调|升|推迟|提前|延期|挪|取消|更正|其实|不是|退|卖|没有了|去世|走了|停",
-    re.IGNORECASE,
-)
-_DISTRICT = re.compile(r"(?:区|路|街|镇|乡|小区|新村|巷|弄|花园|公寓)$")
-
-_PAST = re.compile(
-    r"\bused to\b|\bformerly\b|\bpreviously\b|\bin the past\b|\bback then\b|\bat (?:the|that) time\b"
-    r"|\bbefore (?:that|this)\b"
-    r"|\bas an? (?:child|kid|boy|girl|teenager|student)\b|\bwhen (?:I|he|she|they|we|\w+) (?:was|were)\b"
-    r"|(?<!have )(?<!has )(?<!ve )\b(?:lived|resided|worked)\b"
-    r"|\b(?:was|were) an? .*\b(?:until|till|from .+ (?:to|until|till)|between)\b",
-    re.IGNORECASE,
-)
-
-_PAST_ZH = re.compile(r"以前|从前|曾经|曾在|之前|小时候|那时候?|当时|过去(?!了)")
-
-_INSTEAD_OF = re.compile(r"\b(?:not|instead of|rather than|no longer)\s+([^,.;!?]+)", re.IGNORECASE)
-
-_NUMBERED = re.compile(
-    r"^(?P<thing>(?:.{1,60}?['’]s?|my|our|his|her|their) \S.{0,60}?) is (?:now |only |already )?(?P<number>[^\s,;]+?)"
-    r"(?P<unit>(?: (?!at\b|in\b|on\b|of\b|to\b|and\b|or\b|by\b)[a-z]+){0,2})[.!]?$",
-    re.IGNORECASE,
-)
-
-_NUMBERED_ZH = re.compile(
-    r"^(?P<thing>[^，。,]{1,24}?(?:的[^，。,]{1,12}?)?)(?:现在|今年|已经)*(?:是)?"
-    r"(?P<number>\d+|[一二两三四五六七八九十百]+)(?P<unit>岁|号|楼|层|室)?了?[。！]?$"
-)
+_FORMS: Final = [language.statements for language in languages.ALL if language.statements]
+_AGES: Final = tuple(f"/{forms.age}" for forms in _FORMS)
+_CHANGE: Final = either(forms.change for forms in _FORMS)
+_PAST: Final = either(forms.past for forms in _FORMS)
+_DENIED: Final = [forms.denied for forms in _FORMS if forms.denied]
+_DISTRICT: Final = either(forms.district for forms in _FORMS if forms.district)
+_CLAUSE: Final = re.compile(rf"[,;.!?，；。！？]|{'|'.join(forms.clause.pattern for forms in _FORMS)}", re.IGNORECASE)

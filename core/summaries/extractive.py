@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.extraction import salience
-from core.language import grounding, sentences
+from core.language import grounding, languages, sentences
 from core.language.lexicon import PLEASANTRY
 from core.language.terms import terms, token_estimate
 from core.statements import condense
@@ -118,8 +118,10 @@ def is_grounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
     if token_estimate(summary) > tokens or not summary.strip():
         return False
     source_text = "\n".join(sources)
-    chinese = all(mark in source_text for pattern in _MARKS_ZH for mark in pattern.findall(summary))
-    return chinese and all(grounding.is_grounded(part, "", sources) for part in _PARTS.split(summary))
+    marks = (mark for forms in _DETAILS for pattern in forms.marks for mark in pattern.findall(summary))
+    return all(mark in source_text for mark in marks) and all(
+        grounding.is_grounded(part, "", sources) for part in _PARTS.split(summary)
+    )
 
 
 def transcript(messages: Sequence[Message], characters: int) -> str:
@@ -173,7 +175,7 @@ def _sentence_weight(sentence: str) -> float:
     asserted = sentences.asserted_part(sentence)
     if asserted is None:
         return ASKED
-    states = salience.is_statement_zh(asserted) if sentences.is_chinese(asserted) else salience.is_statement(asserted)
+    states = salience.is_statement(asserted)
     return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(asserted), 0.0), 2.0))
 
 
@@ -220,7 +222,9 @@ def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[
 
 def _marks(sentence: str) -> frozenset[str]:
     """Return the terms of the numbers, names and dates in a sentence."""
-    marks = condense.marks(sentence[:1].lower() + sentence[1:]) | set(_NUMBERED_ZH.findall(sentence))
+    marks = condense.marks(sentence[:1].lower() + sentence[1:]) | {
+        mark for forms in _DETAILS for mark in forms.numbered.findall(sentence)
+    }
     return frozenset(term for mark in marks for term in terms(mark))
 
 
@@ -230,44 +234,14 @@ def _tokens_of(key_messages: Sequence[KeyMessage]) -> int:
 
 
 def _key_line(key: KeyMessage) -> str:
-    if sentences.is_chinese(key.quote):
-        return f"- [{_KINDS_ZH[key.kind]}] {key.by}：{key.quote}"
-    return f"- [{key.kind}] {key.by}: {key.quote}"
+    phrases = languages.phrases(languages.of(key.quote))
+    return phrases.key_line.format(kind=phrases.kinds.get(key.kind, key.kind), who=key.by, text=key.quote)
 
 
-_KINDS_ZH: Final = {
-    "task": "任务",
-    "instruction": "长期要求",
-    "decision": "决定",
-    "commitment": "承诺",
-    "constraint": "限制",
-    "question": "待答问题",
-}
+_DETAILS: Final = [language.details for language in languages.ALL if language.details]
 
 _NO_LETTER = re.compile(r"[\W_]+")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 _PARTS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
-
-_NUMERAL = r"[〇零一二三四五六七八九十百千万亿两]"
-
-_NUMBERED_ZH = re.compile(
-    rf"\d+(?=[年月日号点个岁次元块])|"
-    rf"(?:(?!一[个次点块]){_NUMERAL}){{1,20}}(?=[年月日号点个岁次元块周])"
-)
-
-_SURNAMES = (
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏章苏潘葛范彭郎鲁韦马苗方俞任袁柳史唐费"
-    "廉岑薛雷贺倪汤滕殷罗毕郝邬安常于傅皮卞齐康伍余顾孟黄穆萧尹姚邵汪毛戴宋庞熊纪舒项祝董梁杜阮蓝季贾江颜郭梅林钟徐"
-    "邱骆高夏蔡田胡凌霍万卢莫房丁邓洪崔龚程邢裴陆翁荀惠曲封储靳段侯全班仇宁栾甘武符刘龙叶黎白赖乔聂曾沙鞠丰关游辛阎"
-    "简饶桂欧阳司徒"
-)
-
-_MARKS_ZH = (
-    re.compile(rf"(?:(?!一[个次点块]){_NUMERAL}){{1,20}}[年月日号点个岁次元块周]"),
-    re.compile(rf"[小老阿][{_SURNAMES}]"),
-    re.compile(rf"[{_SURNAMES}](?:先生|女士|小姐|老师|总|经理|医生|教授|工|姐|哥|叔|阿姨)"),
-    re.compile("《[^》]+》|“[^”]+”|「[^」]+」"),
-)
-"""Details marked in Chinese script: numbers with units, people with titles, titles of works, and quotations."""

@@ -1,7 +1,7 @@
-"""Questions of a conversation that nobody has answered yet; in English and Chinese. Pure.
+"""Questions of a conversation that nobody has answered yet. Pure.
 
 A question is open from when it is asked until the next speaker answers it, or a later sentence has most of its words.
-An answer that defers ("I'll check", 还没定) leaves it open. What is said to be open ("still undecided", 待定) counts
+An answer that defers ("I'll check") leaves it open. What is said to be open ("still undecided") counts
 as a question. Courtesies, offers, and requests to the assistant do not.
 """
 
@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.language import sentences
+from core.language import languages, sentences
+from core.language.lazy_regex import either
 from core.language.terms import terms
 from core.summaries.key_messages import KeyMessage, kind_of, speaker
 from core.types import Message
@@ -127,64 +128,23 @@ def _plain(sentence: str) -> str:
     return sentence.replace("’", "'").replace("‘", "'")
 
 
-_ASKING: Final = frozenset(
-    "what which who whom whose when where why how do does did is are was were can could should would will have has "
-    "still open question undecided decide decided know need find out yet tbd think 什么 怎么 哪里 哪个 多少 什么时候 "
-    "吗 呢 几 谁 还 没 待定 确定 决定 问题".split()
-)
+_FORMS: Final = [language.open_questions for language in languages.ALL if language.open_questions]
+
+_ASKING: Final = frozenset[str]().union(*(forms.asking for forms in _FORMS))
 """Words that ask; an answer does not repeat them."""
 
 _ENDS = re.compile(r"[?？][\"'”’」』)）\]]*$")
 
-_IDLE = re.compile(
-    r"^(?:(?:oh|hey|hi|hello|well|so|and|but|ok|okay|thanks)\b[,!. ]*)*"
-    r"(?:how(?:'s| is| are) (?:you|it going|things|everything|life)|what's up|right|really|you know|see|okay|ready"
-    r"|isn't it|don't you think|guess what|know what|who knows|why not|what else|how come|sounds? good)"
-    r"\b[^,]{0,25}\?"
-    r"|^(?:can|could|would|will) you (?:please )?"
-    r"(?:help|write|tell|show|give|explain|make|find|check|send|remind|add)\b"
-    r"|^(?:你好|最近怎么样|怎么样|是吗|真的吗|对吧|好吗|行吗|可以吗|知道吗|在吗)[?？]"
-    r"|^(?:请问)?(?:你)?(?:能不能|可以|能|可不可以)(?:请你?)?(?:帮|给|告诉|替)",
-    re.IGNORECASE,
-)
+_IDLE = either(forms.idle for forms in _FORMS)
 """Courtesies, tags, and requests that only look like questions."""
 
-_OFFER = re.compile(
-    r"\b(?:would you like|do you want (?:me|to)|want me to|shall (?:I|we)|should I|can I|may I|anything else|any other"
-    r"|does (?:that|this)|is there anything|how can I|how does|what would you like|sound good|how about"
-    r"|what do you think)\b"
-    r"|需要我|要我|要不要我|还有(?:什么|其他|别的)|我可以|可以帮|有什么.{0,6}帮|您?觉得(?:怎么样|如何)|怎么样[?？]$",
-    re.IGNORECASE,
-)
+_OFFER = either(forms.offer for forms in _FORMS)
 """Offers of an assistant and questions that keep a conversation going."""
 
-_OPEN = re.compile(
-    r"\b(?:open|outstanding|unresolved) (?:question|point|issue)s?\b|\bTBD\b|\bto be (?:decided|determined|confirmed)\b"
-    r"|\b(?:is|are|remains?|still|stays?) (?:still )?(?:open|undecided|unresolved|unclear|up in the air)\b"
-    r"(?! (?:to|for|until|on|at|from|every)\b)"
-    r"|\b(?:haven't|hasn't|have not|has not|not) (?:been )?(?:yet )?(?:decided|figured out|settled|agreed|confirmed)\b"
-    r"|\bstill (?:need|have|has|needs) to (?:decide|figure out|find out|clarify|agree|confirm|choose|pick)\b"
-    r"|\b(?:I|we) (?:still )?(?:don't|do not) know (?:yet )?(?:what|which|who|when|where|whether|if|how)\b"
-    r"|待定|待确认|有待(?:确认|讨论|解决)|悬而未决|还没(?:有)?(?:决定|确定|定|想好|商量好|弄清|搞清)|尚未(?:决定|确定|解决)"
-    r"|还(?:不|没)(?:清楚|知道)(?:.{0,8})(?:什么|谁|哪|怎么|几|多少|是否|要不要)|还需要?(?:确认|决定|商量|弄清)",
-    re.IGNORECASE,
-)
+_OPEN = either(forms.open for forms in _FORMS)
 """Something is said to be undecided."""
 
-_DEFERS = re.compile(
-    r"\b(?:I|we)(?:'ll| will|'d| would| need to| have to| must|'m going to| should)? "
-    r"(?:\w+ )?(?:check|ask|find out|look into|get back|let you know|think about|look it up|look that up|see about)\b"
-    r"|\b(?:let me|lemme) (?:check|ask|think|look|see|find|get back)\b|\b(?:I'm|we're|I am) not (?:sure|certain)\b"
-    r"|\bnot sure\b|\b(?:no idea|don't know|do not know|can't say|cannot say|hard to say|too early to say)\b"
-    r"|\b(?:depends|it depends)\b|\b(?:don't|do not) have (?:that|this|the) (?:information|details?|answer)\b"
-    r"|不(?:太)?(?:知道|清楚|确定|好说)|没(?:有)?(?:想好|定|决定|确定)|再(?:看看|说|想想|确认|问问)|回头|稍后|晚点|等(?:我|会)"
-    r"|我(?:去)?(?:问问|查查|查一下|确认一下|想想)|看情况|待定|说不准|拿不准",
-    re.IGNORECASE,
-)
+_DEFERS = either(forms.defers for forms in _FORMS)
 """An answer that puts off the answer."""
 
-_TAKES_BACK = re.compile(
-    r"\b(?:never ?mind|forget (?:it|I asked|about it)|doesn't matter|figured it out|found it|got it now)\b"
-    r"|算了|不用了|没事了|当我没问|别管了|想起来了|找到了|知道了",
-    re.IGNORECASE,
-)
+_TAKES_BACK = either(forms.takes_back for forms in _FORMS)

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import languages
 from core.language.terms import terms
 
 Vectors = NDArray[np.float32]
@@ -272,43 +273,16 @@ def _overlap(left: Counter[str], right: Counter[str]) -> float:
     return shared / float(length**0.5) if length else 0.0
 
 
-_LEAD = (
-    r"\s*(?:(?:oh|ok|okay|so|well|and|but|hey|right|great|thanks|thank you|cool|nice|wow|yes|yeah|no|sure|alright)"
-    r"[,.!… ]+|(?:好的?|嗯+|哦|噢|谢谢|是的|那|行|啊|没事|哈+)[，,。！!、… ]+){0,3}"
-)
-"""Words that may precede an opening."""
+_FORMS: Final = [language.openings for language in languages.ALL if language.openings]
 
 _TOPIC = re.compile(
-    _LEAD
-    + r"""(?:
-        by\ the\ way\b | btw\b | any(?:ways?|how)\b(?!\ (?:you|to)\b) | that\ reminds\ me\b
-      | speaking\ of\ which\b | before\ i\ forget\b | moving\ on\b | in\ other\ news\b | quick\ question\b
-      | topic\ change\b | (?:just\ )?(?:changing|switching|change)\ (?:the\ |of\ )?(?:topics?|subject|gears)\b
-      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:talk|chat|speak|turn|get\ back)\ (?:about|to)\b
-      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:move|go)\ on\b(?!\ an?\b|\ the\b)
-      | let(?:['’]?s|\ us|\ me)\ (?:now\ )?(?:switch|change)\ (?:the\ )?(?:topics?|subject|gears)\b
-      | (?:a\ )?(?:new|next|different|another|separate|unrelated)\ (?:topic|subject|question|item|issue|matter)\b
-        (?!\ (?:is|was|i|we|you|that)\b)
-      | (?:on|in)\ (?:a|an|another)\ (?:\w+\ )?(?:note|topic|subject)\b
-      | (?:totally\ |completely\ )?unrelated(?=\ but\b|[,:])
-      | one\ (?:more|other|last)\ (?:thing|question)\b
-      | 对了(?=[，,。！!…—:：\s]) | 顺便(?:问|说|提|讲) | 顺带(?:问|说|提) | (?:换|转|转移)(?:一)?个?话题 | 话说回来
-      | 话说[，,] | 言归正传 | 题外话 | 不说这个了 | 先不说这个 | 另外(?!一?[个些种位条只件]|的)
-      | 还有(?:一?件事|一?个(?:问题|事)|[，,：:]) | (?:下|另)一?个(?:话题|问题) | 新的?(?:话题|问题)(?=[，，：:。])
-      | (?:那)?(?:我们|咱们|咱)(?:再|还是|来|先)?(?:聊聊|谈谈|说说|聊一?下|谈一?下|聊|谈)(?!得|过|了)
-      | 聊点?(?:别的|其他)
-    )""",
+    rf"\s*(?:{'|'.join(forms.lead for forms in _FORMS)}){{0,3}}(?:{'|'.join(forms.topic for forms in _FORMS)})",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words that announce another topic."""
+"""Words that announce another topic, behind a few others."""
 
 _GREETING = re.compile(
-    r"""\s*(?:(?:oh|well|and|wow|ok|okay)[,!.\ ]+)?(?:
-        (?:hey|hi|hiya|hello)(?:\b(?!\ (?:there|again)\ (?:is|are|was))|$)
-      | good\ (?:morning|afternoon|evening)\b | long\ time\ no\ (?:see|talk)\b
-      | (?:你|您|大家|各位)好(?=[，,！!。~～呀啊\s]|$)
-      | (?:早上|上午|中午|下午|晚上)好 | 早安 | 嗨 | 哈喽 | 好久不见 | 在吗
-    )""",
+    rf"\s*(?:(?:oh|well|and|wow|ok|okay)[,!.\ ]+)?(?:{'|'.join(forms.greeting for forms in _FORMS)})",
     re.IGNORECASE | re.VERBOSE,
 )
 """Greetings; within a conversation they are addressed to somebody who has just joined."""

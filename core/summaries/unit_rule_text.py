@@ -1,6 +1,6 @@
 """Unit texts by rules. Pure.
 
-In English and Chinese. Every sentence was said by somebody; it is in the third person if it is about its speaker,
+Every sentence was said by somebody; it is in the third person if it is about its speaker,
 else a quote. Text that tries to command its reader is left out, and secrets are masked.
 """
 
@@ -14,6 +14,7 @@ from typing import Final
 
 from core.extraction import actions, rule_extractor, speakers
 from core.language import dates, grounding, languages, sentences, topics
+from core.language.lazy_regex import either
 from core.language.terms import terms
 from core.language.topics import ASSISTANT
 from core.screening import screen
@@ -100,7 +101,7 @@ def screen_messages(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def join_sentences(several: Sequence[str]) -> str:
-    """Join sentences; between Chinese ones there is no space."""
+    """Join sentences; behind full-width signs there is no space."""
     joined = ""
     for sentence in several:
         joined += sentence if not joined or joined[-1] in _FULL else f" {sentence}"
@@ -115,9 +116,9 @@ def narrative_of(line_texts: Sequence[str]) -> str:
 def _subject(keywords: Sequence[str], messages: Sequence[Message]) -> str:
     if not keywords:
         return grounding.clip(messages[0].content, SENTENCE // 4) if messages else ""
-    return ("、" if all(sentences.is_chinese(keyword) for keyword in keywords[:SUBJECT]) else ", ").join(
-        keywords[:SUBJECT]
-    )
+    codes = {language.code: language for language in map(languages.of, keywords[:SUBJECT])}
+    language = languages.DEFAULT if len(codes) > 1 else next(iter(codes.values()))
+    return languages.phrases(language).separator.join(keywords[:SUBJECT])
 
 
 def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
@@ -141,7 +142,7 @@ def _said_by(speaker: str, statement: str) -> str:
     """Return the words with the name of the speaker before them, unless they begin with it."""
     if statement.startswith(speaker):
         return statement
-    return f"{speaker}：{statement}" if sentences.is_chinese(statement) else f"{speaker}: {statement}"
+    return languages.phrases(languages.of(statement)).line.format(who=speaker, text=statement)
 
 
 def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
@@ -149,22 +150,24 @@ def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others
     to = next(iter(others)) if len(others) == 1 else None
     for quote in quotes:
         stated = sentences.asserted_part(quote)
-        if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
+        if stated is None or _REQUEST.match(stated) or not topics.topics([stated], []):
             continue
-        language = languages.of(stated)
-        chinese, plain = language.code == "zh", language.plain(stated)
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        language = languages.grammar_of(stated)
+        plain = language.plain(stated)
+        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, language.dates)))
         if dated:
-            sentence = language.third_person(dated, speaker, to) if chinese or _OWN.search(dated) else dated
-            yield sentence if chinese or sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
+            own = language.own is None or language.own.search(dated)
+            sentence = language.third_person(dated, speaker, to) if own else dated
+            ends = language.ends if not sentence.endswith((".", "!", "?", "…")) else ""
+            yield f"{sentence}{ends}"
 
 
 def _with_speaker(content: str, speaker: str | None) -> str:
     excerpt = grounding.clip(content)
     asks = _ASKS.search(excerpt) is not None
-    if sentences.is_chinese(content):
-        return f"{speaker or '助手'}{'问' if asks else '说'}：“{excerpt}”"
-    return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{excerpt}”"
+    phrases = languages.phrases(languages.of(content))
+    who = speaker or phrases.assistant[:1].upper() + phrases.assistant[1:]
+    return (phrases.asked if asks else phrases.said).format(who=who, text=excerpt)
 
 
 def _summary(lines: Sequence[RuleLine], keywords: Sequence[str]) -> str:
@@ -233,7 +236,7 @@ def _facts(messages: Sequence[Message]) -> list[Json]:
 
 
 def _when(text: str, said_at: datetime) -> datetime:
-    mentions = dates.find(text, said_at, chinese=sentences.is_chinese(text))
+    mentions = dates.find(text, said_at, languages.of(text).dates)
     return mentions[0].when if mentions else said_at
 
 
@@ -256,8 +259,7 @@ _REDACTED: Final = re.compile(r"\[redacted: [^]]*\]")
 _FULL: Final = "。！？；"
 """Characters without a space after them."""
 
-_OWN: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\b")
-"""Words by which people refer to themselves; a sentence without them stays as it was said."""
-
-_REQUEST_ZH: Final = re.compile(r"(?:请|麻烦|帮我?|给我|替我|告诉我|推荐|教我|能不能|可以)(?!假|教|问题)")
+_REQUEST: Final = either(
+    language.assertions.asks_for for language in languages.ALL if language.assertions and language.assertions.asks_for
+)
 """Beginnings of requests, which state no fact."""

@@ -23,8 +23,12 @@ from core.forgetting import requests as forget_requests
 from core.forgetting import text as forgetting_text
 from core.forgetting.talk import Turn
 from core.inference import structured_output, token_counting
-from core.language import dates, grounding, sentences, third_person, topics
+from core.language import dates, grounding, sentences, topics
 from core.language import terms as words
+from core.language.en import third_person
+from core.language.en.language import ENGLISH
+from core.language.zh import plain
+from core.language.zh.language import CHINESE
 from core.memory import tombstones
 from core.mirror import escaping, markdown
 from core.plans import checklists
@@ -169,9 +173,9 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "what a request to forget means": (lambda text: forgotten(text[:4_000]), 4_000),
     "texts with erased passages": (lambda text: redaction.without_marks(f"[erased]{text}"), MESSAGE),
     "assertions": (sentences.asserted_part, MESSAGE),
-    "Chinese": (sentences.cleaned_zh, sentences.LONGEST),
-    "dates": (lambda text: dates.find(text, NOW), MESSAGE),
-    "Chinese dates": (lambda text: dates.find(text, NOW, chinese=True), MESSAGE),
+    "Chinese": (plain.plain, sentences.LONGEST),
+    "dates": (lambda text: dates.find(text, NOW, ENGLISH.dates), MESSAGE),
+    "Chinese dates": (lambda text: dates.find(text, NOW, CHINESE.dates), MESSAGE),
     "extraction": (lambda text: rule_extractor.extract([message(text)]), MESSAGE),
     "answers": (lambda text: short_answers.read("Where do you live?", text), MESSAGE),
     "questions": (short_answers.question_in, MESSAGE),

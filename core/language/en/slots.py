@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.language import english_verbs
-from core.language.en import values
+from core.language.en import values, verbs
 from core.language.en.tables.abilities_and_possessions import MEANS
 from core.language.en.tables.fragments import TITLES
 from core.language.en.tables.health import HEALTH
@@ -93,7 +92,7 @@ def _several(value: str) -> list[str]:
     members: list[str] = []
     for part in parts:
         words = part.lower().split()
-        clause = words[0] in english_verbs.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
+        clause = words[0] in verbs.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
         if members and (len(words) > 4 or clause or words[0] in _NO_MEMBER):
             break
         if members and _PREPOSITION.search(members[-1]):

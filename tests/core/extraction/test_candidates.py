@@ -6,7 +6,7 @@ import pytest
 
 from core.extraction import candidates
 from core.language import dates
-from core.language.en.language import ENGLISH
+from core.language.en.language import GRAMMAR
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 from tests.factories import NOON
 
@@ -15,9 +15,9 @@ MESSAGE = Message("s1", "m1", 1, "e1", "ada", "user", "Whatever was said.", NOON
 
 def drawn(words: str, **fields: Any) -> Candidate:
     """The candidate that is built of words, with the dates that stand in them."""
-    found = dates.find(words, NOON)
+    found = dates.find(words, NOON, GRAMMAR.dates)
     given = {"quote": MESSAGE.content, "corrects": False, **fields}
-    return candidates.without_slot(words, words, "Ada", MESSAGE, found, ENGLISH, **given)
+    return candidates.without_slot(words, words, "Ada", MESSAGE, found, GRAMMAR, **given)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,6 @@ def test_the_evidence_quotes_the_message_and_not_the_statement() -> None:
 
 
 def test_without_any_date_nothing_is_ahead() -> None:
-    later = dates.find("on 3 June 2027", NOON)
+    later = dates.find("on 3 June 2027", NOON, GRAMMAR.dates)
     assert not candidates.is_ahead([], MESSAGE)
     assert candidates.is_ahead(later, MESSAGE)

@@ -17,9 +17,9 @@ def test_courtesies_and_fragments_are_none(plain: str) -> None:
 
 
 def test_chinese_must_speak_of_oneself() -> None:
-    assert salience.is_statement_zh("我在苏州的一家医院上班")
-    assert not salience.is_statement_zh("天气很好啊今天")
-    assert not salience.is_statement_zh("我好")
+    assert salience.is_statement("我在苏州的一家医院上班")
+    assert not salience.is_statement("天气很好啊今天")
+    assert not salience.is_statement("我好")
 
 
 def test_a_turn_of_life_weighs_more_than_something_vague() -> None:

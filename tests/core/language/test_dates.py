@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from core.language import dates
+from core.language.en.language import ENGLISH
+from core.language.zh.language import CHINESE
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 
@@ -32,7 +34,7 @@ SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 def test_english_dates_are_resolved_from_the_time_of_speaking(
     text: str, written: str, day: str, precision: str
 ) -> None:
-    (found,) = dates.find(text, SAID_AT)
+    (found,) = dates.find(text, SAID_AT, ENGLISH.dates)
     assert dates.written_out(text, [found]) == written
     assert (found.when.date().isoformat(), found.precision.value) == (day, precision)
 
@@ -57,7 +59,7 @@ FEBRUARY = datetime(2026, 2, 21, 9, tzinfo=UTC)  # a Saturday
     ],
 )
 def test_what_is_arranged_or_in_the_present_lies_ahead(text: str, day: str) -> None:
-    (found,) = dates.find(text, FEBRUARY)
+    (found,) = dates.find(text, FEBRUARY, ENGLISH.dates)
     assert found.when.date().isoformat() == day
 
 
@@ -73,12 +75,12 @@ def test_what_is_arranged_or_in_the_present_lies_ahead(text: str, day: str) -> N
     ],
 )
 def test_what_has_happened_lies_behind(text: str, day: str) -> None:
-    (found,) = dates.find(text, FEBRUARY)
+    (found,) = dates.find(text, FEBRUARY, ENGLISH.dates)
     assert found.when.date().isoformat() == day
 
 
 def test_each_date_goes_by_the_verb_of_its_own_clause() -> None:
-    found = dates.find("I met Priya on 3 January and we will run in May", FEBRUARY)
+    found = dates.find("I met Priya on 3 January and we will run in May", FEBRUARY, ENGLISH.dates)
     assert [one.when.date().isoformat() for one in found] == ["2026-01-03", "2026-05-01"]
 
 
@@ -95,12 +97,12 @@ def test_each_date_goes_by_the_verb_of_its_own_clause() -> None:
     ],
 )
 def test_what_lies_ahead_stays_ahead_whatever_happened_before(text: str, day: str) -> None:
-    (mention,) = dates.find(text, datetime(2026, 2, 20, 10, tzinfo=UTC))
+    (mention,) = dates.find(text, datetime(2026, 2, 20, 10, tzinfo=UTC), ENGLISH.dates)
     assert mention.when.date().isoformat() == day
 
 
 def test_since_a_weekday_is_written_out() -> None:
-    (found,) = dates.find("I live in Porto now, since Monday", SAID_AT)
+    (found,) = dates.find("I live in Porto now, since Monday", SAID_AT, ENGLISH.dates)
     assert dates.written_out("I live in Porto now, since Monday", [found]).endswith("since Monday, 18 May 2026")
 
 
@@ -114,12 +116,12 @@ def test_since_a_weekday_is_written_out() -> None:
     ],
 )
 def test_a_day_that_comes_every_year_has_no_year(text: str) -> None:
-    assert dates.find(text, SAID_AT) == []
+    assert dates.find(text, SAID_AT, ENGLISH.dates) == []
 
 
 @pytest.mark.parametrize("text", ["外婆的生日是五月二十号", "五月二十号是外婆的生日", "我妈五月二十号过生日"])
 def test_a_chinese_birthday_has_no_year(text: str) -> None:
-    assert dates.find(text, SAID_AT, chinese=True) == []
+    assert dates.find(text, SAID_AT, CHINESE.dates) == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_a_chinese_birthday_has_no_year(text: str) -> None:
     ],
 )
 def test_chinese_plans_lie_ahead_and_what_is_done_behind(text: str, written: str) -> None:
-    assert dates.written_out(text, dates.find(text, FEBRUARY, chinese=True)) == written
+    assert dates.written_out(text, dates.find(text, FEBRUARY, CHINESE.dates)) == written
 
 
 @pytest.mark.parametrize(
@@ -149,25 +151,25 @@ def test_chinese_plans_lie_ahead_and_what_is_done_behind(text: str, written: str
     ],
 )
 def test_chinese_dates_are_resolved_from_the_time_of_speaking(text: str, written: str, day: str) -> None:
-    (found,) = dates.find(text, SAID_AT, chinese=True)
+    (found,) = dates.find(text, SAID_AT, CHINESE.dates)
     assert dates.written_out(text, [found]) == written
     assert found.when.date().isoformat() == day
 
 
 @pytest.mark.parametrize("text", ["I may go", "We march on", "I sat there", "I have two months of leave", "Chapter 12"])
 def test_words_that_only_look_like_dates_are_left_alone(text: str) -> None:
-    assert dates.find(text, SAID_AT) == []
+    assert dates.find(text, SAID_AT, ENGLISH.dates) == []
 
 
 def test_a_day_that_does_not_exist_stays_as_written() -> None:
-    assert dates.find("我2月30日去", SAID_AT, chinese=True) == []
+    assert dates.find("我2月30日去", SAID_AT, CHINESE.dates) == []
 
 
 def test_a_resolved_date_keeps_the_time_zone_of_the_message() -> None:
-    (found,) = dates.find("I left on 3 March 2025", SAID_AT)
+    (found,) = dates.find("I left on 3 March 2025", SAID_AT, ENGLISH.dates)
     assert found.when.tzinfo is UTC
 
 
 @pytest.mark.parametrize("text", ["生日是农历四月初四", "阴历八月十五回家"])
 def test_a_date_of_the_lunar_calendar_is_not_taken_for_one_of_the_solar(text: str) -> None:
-    assert dates.find(text, SAID_AT, chinese=True) == []
+    assert dates.find(text, SAID_AT, CHINESE.dates) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.language import sentences
+from core.language.zh.recognition import is_chinese
 
 
 def test_sentences_end_where_people_end_them() -> None:
@@ -60,7 +61,7 @@ def test_the_statement_before_a_question_is_kept() -> None:
     ],
 )
 def test_japanese_is_not_read_as_chinese(text: str, *, chinese: bool) -> None:
-    assert sentences.is_chinese(text) is chinese
+    assert is_chinese(text) is chinese
 
 
 @pytest.mark.parametrize("text", ["Lukas heiratet am 12. September in Lübeck.", "In Pension gehe ich am 1. März 2028."])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.language.terms import STOPWORDS, TERM_IDS, has_han, term_id, terms, token_estimate
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS, TERM_IDS, term_id, terms, token_estimate
 
 
 def test_words_of_one_stem_fall_into_one_term() -> None:

@@ -195,3 +195,22 @@ def test_the_best_of_several_spans_counts() -> None:
 
 def test_without_a_span_nothing_fits() -> None:
     assert fit([], _at(NOW)).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "until"),
+    [
+        ("Was habe ich gestern gegessen?", "2023-05-29", "2023-05-30"),
+        ("Wo war ich vorgestern mit Ada?", "2023-05-28", "2023-05-29"),
+        ("Was habe ich letzte Woche gekauft?", "2023-05-22", "2023-05-29"),
+        ("Mit wem war ich am Samstag essen?", "2023-05-27", "2023-05-28"),
+        ("Wo war ich am 3. März und mit wem?", "2023-03-03", "2023-03-04"),
+        ("Wo war ich im März und mit wem?", "2023-03-01", "2023-04-01"),
+        ("Was habe ich vor zwei Wochen gekauft?", "2023-05-13", "2023-05-20"),
+        ("Was habe ich in den letzten drei Wochen gekauft?", "2023-05-09", "2023-05-30"),
+        ("Was habe ich an Weihnachten 2021 gekocht?", "2021-12-25", "2021-12-26"),
+        ("Was habe ich seit Januar 2023 gelesen?", "2023-01-01", "2023-05-30"),
+    ],
+)
+def test_german_times_are_read(question: str, since: str, until: str) -> None:
+    assert _days(question) == [(since, until)]

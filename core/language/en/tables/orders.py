@@ -54,7 +54,7 @@ LIFTS = lazy_regex(
 )
 """Phrases that revoke an instruction, or allow what one forbade."""
 
-PLAIN = lazy_regex(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|请|以后|从现在", re.IGNORECASE)
+PLAIN = lazy_regex(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b", re.IGNORECASE)
 """Requests to an assistant rather than to each other, when several people talk."""
 TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, lazy_regex(rf"\b(?:{words})\b", re.IGNORECASE))

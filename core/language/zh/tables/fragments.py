@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from core.language.chinese_household import KIN, PETS
 from core.language.lazy_regex import lazy_regex
+from core.language.zh.household import KIN, PETS
 
 ADV = (
     r"(?:现在|目前|一直|已经|还|也|最近|其实|就|都|特别|非常|很|真的|超|最|比较|从小|平时|今年|刚|"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from core.language.chinese_household import KIN, PETS
 from core.language.language import Attribute, Pattern, pattern
+from core.language.zh.household import KIN, PETS
 from core.language.zh.tables import short_forms
 from core.language.zh.tables.fragments import ADV, CITIES, DAY, ROLES, row
 from core.types import Category, Topic

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.language import third_person
-from core.language.en import plain
+from core.language.en import plain, third_person
 
 
 @pytest.mark.parametrize(
@@ -73,12 +72,6 @@ def test_a_sentence_is_quoted_where_the_speaker_cannot_be_told(text: str) -> Non
     told = third_person.third_person(text, "Ada")
     assert told.startswith("Ada said: “")
     assert text.rstrip(".").replace('"', "'") in told
-
-
-def test_chinese_names_the_speaker() -> None:
-    assert third_person.third_person_zh("我妈妈和我住在成都", "小明") == "小明的妈妈和小明住在成都"
-    assert third_person.third_person_zh("其实，我不吃肉", "小明") == "小明不吃肉"
-    assert third_person.third_person_zh("我们老板喜欢喝茶", "小明") == "小明的老板喜欢喝茶"
 
 
 @pytest.mark.parametrize(

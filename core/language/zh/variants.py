@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.language.terms import has_han
+from core.language.scripts import has_han
 
 PAIRS: Final = """
 丟丢 亂乱 亞亚 佈布 來来 侖仑 係系 倉仓 個个 們们 倫伦 偉伟 側侧 偵侦 偽伪 傑杰 傘伞 備备 傭佣 傳传 債债 傷伤 傾倾

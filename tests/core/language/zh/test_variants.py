@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from core.language.han_variants import PAIRS, SIMPLIFIED, simplified
+from core.language.zh.variants import PAIRS, SIMPLIFIED, simplified
 
 
 def test_each_pair_is_two_characters_and_no_simplified_form_is_traditional_itself() -> None:
