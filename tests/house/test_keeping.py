@@ -73,8 +73,6 @@ KEPT = {
     "core/memory/neighbours.py:_Found._absent": OF_A_REQUEST,
     "core/memory/neighbours.py:_Found.stamps": OF_A_REQUEST,
     "core/memory/neighbours.py:_Found.read": OF_A_REQUEST,
-    "core/extraction/chinese/reader.py:Conversation._people": "names of one conversation, while it is read",
-    "core/extraction/chinese/reader.py:Conversation._told_of": "of whom each speaker told last, while it is read",
     "core/language/en/dates.py:_parse": DIGESTS,
     "core/language/inflection.py:_Stemmers.by_language": "stemmers of the program",
     "core/language/inflection.py:_function_words": "words of the program",
