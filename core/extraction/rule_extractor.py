@@ -176,7 +176,10 @@ def _candidates(sentence: ReadSentence, *, in_third_person: bool = False) -> lis
 
 
 def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSentence) -> Candidate:
-    filled = slot_statements.fill_slot(base, slots, slot_statements.about(sentence.heard.speaker, slots[0]))
+    # Of several things in a sentence only those that change begin on its day.
+    undated = replace(base, occurred_at=sentence.heard.message.occurred_at, structured={})
+    dated = base if slots[0].pattern.corrects else undated
+    filled = slot_statements.fill_slot(dated, slots, slot_statements.about(sentence.heard.speaker, slots[0]))
     return replace(filled, content=slot_statements.content(filled.subject, slots, sentence.language, sentence.text))
 
 

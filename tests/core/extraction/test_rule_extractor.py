@@ -343,3 +343,8 @@ def test_attributes_and_values_of_the_labelled_sentences_are_right() -> None:
         right, found, expected = right + len(got & wanted), found + len(got), expected + len(wanted)
     assert right / found >= 0.95
     assert right / expected >= 0.92
+
+
+def test_of_several_things_in_a_sentence_only_what_changes_begins_on_its_day() -> None:
+    told = {c.content: c.occurred_at for c in read("I moved to Lisbon in May and I am allergic to peanuts.")}
+    assert told == {"Ada lives in Lisbon.": datetime(2026, 5, 1, tzinfo=UTC), "Ada is allergic to peanuts.": SAID_AT}
