@@ -177,8 +177,9 @@ def _candidates(sentence: ReadSentence, *, in_third_person: bool = False) -> lis
 
 def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSentence) -> Candidate:
     # Of several things in a sentence only those that change begin on its day.
+    changed = {slot.pattern.topic for slot in sentence.slots if slot.pattern.corrects}
     undated = replace(base, occurred_at=sentence.heard.message.occurred_at, structured={})
-    dated = base if slots[0].pattern.corrects else undated
+    dated = base if slots[0].pattern.topic in changed else undated
     filled = slot_statements.fill_slot(dated, slots, slot_statements.about(sentence.heard.speaker, slots[0]))
     return replace(filled, content=slot_statements.content(filled.subject, slots, sentence.language, sentence.text))
 
