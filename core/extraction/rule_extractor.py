@@ -179,7 +179,8 @@ def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSenten
     # Of several things in a sentence only those that change begin on its day.
     changed = {slot.pattern.topic for slot in sentence.slots if slot.pattern.corrects}
     undated = replace(base, occurred_at=sentence.heard.message.occurred_at, structured={})
-    dated = base if slots[0].pattern.topic in changed else undated
+    begins = slots[0].pattern.topic in changed if changed else base.corrects
+    dated = base if begins else undated
     filled = slot_statements.fill_slot(dated, slots, slot_statements.about(sentence.heard.speaker, slots[0]))
     return replace(filled, content=slot_statements.content(filled.subject, slots, sentence.language, sentence.text))
 
