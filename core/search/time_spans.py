@@ -319,8 +319,5 @@ _BOUNDS = (
     ),
     re.compile(r"(?!)"),
 )
-_BOUNDS_ZH = (
-    re.compile(r"(?P<back>(?!))|自从?$"),
-    re.compile(r"(?P<back>(?:以|之)前)|(?:以|之)[来后]"),
-)
+_BOUNDS_ZH = (re.compile(r"(?P<back>(?!))|自从?$"), re.compile(r"(?P<back>(?:以|之)前)|(?:以|之)[来后]"))
 """Words before and behind a date that make it one end of a span; `back`: its last one."""
