@@ -106,13 +106,7 @@ def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
     conversation = sources.material.conversation
     rendered = RenderedMessages(packer, conversation) if conversation else None
     summary_and_plan = background(packer, rendered, packer.allowance.short_term)
-    inputs = Inputs(
-        packer,
-        sources,
-        _as_results(packer, sources),
-        rendered,
-        summary_and_plan,
-    )
+    inputs = Inputs(packer, sources, _as_results(packer, sources), rendered, summary_and_plan)
     layout = _layout(inputs)
 
     focus = []

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core import metrics
-from core.dispatches import dispatches
+from core.dispatches import dispatches, retries
 from core.dispatches import queries as dispatch_queries
 from core.errors import Conflict
 from core.events.publishing import Author
@@ -38,7 +38,7 @@ def retry(tx: Tx, dispatch_id: UUID, edited: EditedParams, author: Author, *, ap
     retried with other parameters already, or what it has to follow was cancelled.
     """
     # As in other retries: a predecessor may end just now.
-    tx.execute(_LOCK_CHAIN, {"id": dispatch_id})
+    tx.execute(retries.LOCK_CHAINS, {"ids": [dispatch_id]})
     values = {
         "id": dispatch_id,
         "new": uuid7(),
@@ -74,12 +74,6 @@ def _refusal(tx: Tx, dispatch_id: UUID) -> Conflict:
         return Conflict(f"This dispatch is {row.status}; only a dead one can be retried.")
     return Conflict("What this dispatch has to follow was cancelled. Retry that first.")
 
-
-_LOCK_CHAIN = text("""
-    SELECT FROM dispatches
-    WHERE id = :id OR id = (SELECT after FROM dispatches WHERE id = :id)
-    ORDER BY id FOR NO KEY UPDATE
-""")
 
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,

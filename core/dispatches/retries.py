@@ -74,7 +74,7 @@ def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
     """
     values = {"ids": list(ids), "status": status}
     # A predecessor may end just now: it must find its follower waiting, or be found ended itself.
-    tx.execute(_LOCK_CHAINS, values)
+    tx.execute(LOCK_CHAINS, values)
     begun = list(tx.execute(_REPEAT, values))
     for row in begun:
         metrics.DISPATCHES.labels(row.target, row.status).inc()
@@ -128,7 +128,7 @@ _MATCHING = text(f"""
 """)
 """Oldest first, but none before its predecessor, and none whose predecessor is cancelled and does not match."""
 
-_LOCK_CHAINS = text("""
+LOCK_CHAINS = text("""
     SELECT FROM dispatches
     WHERE id = ANY(:ids) OR id IN (SELECT after FROM dispatches WHERE id = ANY(:ids))
     ORDER BY id FOR NO KEY UPDATE

@@ -122,13 +122,7 @@ def publish_erased(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author
 
 
 def delete_memories(
-    tx: Tx,
-    tenant_id: str,
-    user_id: str,
-    ids: Sequence[UUID],
-    *,
-    silenced: Sequence[UUID] = (),
-    but: Sequence[int] = (),
+    tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silenced: Sequence[UUID] = (), but: Sequence[int] = ()
 ) -> Counter[str]:
     """Delete a user's memories with every trace of them, under the owner's lock; return the number of rows by table.
 

@@ -430,11 +430,7 @@ _CONVERSATIONS: Final = (
         "of units that are deleted: deleted",
         f"DELETE FROM search_index WHERE type = 'unit' AND ({_OF_SESSIONS})",
     ),
-    _delete(
-        "units",
-        _OF_SESSIONS,
-        "of all these sessions: deleted, those with others are segmented again",
-    ),
+    _delete("units", _OF_SESSIONS, "of all these sessions: deleted, those with others are segmented again"),
     _delete("summaries", _OF_SESSIONS, "likewise"),
     _delete("plans", _OF_SESSIONS, "likewise"),
     _delete("contexts", _OF_SESSIONS, "of all these sessions: deleted"),

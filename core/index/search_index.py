@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, index_terms, message_terms
@@ -362,3 +362,12 @@ LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"
 
 COSINE = "1 - (i.embedding <=> cast(cast(:vector AS text) AS halfvec))"
 """Its cosine."""
+
+
+def best_of_arms(scored: str, order: str) -> TextClause:
+    """Return the statement for the best `:arm` rows by each score; `order`: which of equals come first."""
+    return text(f"""
+        WITH scored AS MATERIALIZED ({scored})
+        (SELECT * FROM scored WHERE lexical > 0 ORDER BY lexical DESC, {order} LIMIT :arm)
+        UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, {order} LIMIT :arm)
+    """)

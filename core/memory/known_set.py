@@ -297,9 +297,7 @@ class KnownSet(Sequence[KnownMemory]):
             return self
         (cosine,) = _cosines([memory])
         return KnownSet(
-            self.source,
-            np.where(mask, self.source.place(memory), self.places),
-            np.where(mask, cosine, self.cosines),
+            self.source, np.where(mask, self.source.place(memory), self.places), np.where(mask, cosine, self.cosines)
         )
 
     def ids(self, mask: Flags) -> list[UUID]:

@@ -257,10 +257,7 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 """Types of columns that are not text."""
 
-_NAMES: Final = (
-    *COLUMNS,
-    *"id user_id statement_key fade_height fade_floor fade_half_life fade_at".split(),
-)
+_NAMES: Final = (*COLUMNS, *"id user_id statement_key fade_height fade_floor fade_half_life fade_at".split())
 
 _ADD = text(f"""
     INSERT INTO memories (tenant_id, {", ".join(_NAMES)})

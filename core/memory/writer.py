@@ -266,10 +266,7 @@ class _Stored:
     def _following(self) -> list[BoundStatement | None]:
         """Return the statements that store evidence and index entries."""
         cited = [*_cited(self.confirms), *insertions.cited(self.adds)]
-        return [
-            history.citing(self.tenant_id, cited),
-            *insertions.accompanying(self.tenant_id, self.owner, self.adds),
-        ]
+        return [history.citing(self.tenant_id, cited), *insertions.accompanying(self.tenant_id, self.owner, self.adds)]
 
 
 def _retirements(adds: Sequence[Add], confirms: Sequence[Confirm], rows: Rows) -> list[RowChange]:

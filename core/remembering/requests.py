@@ -281,9 +281,5 @@ GIVEN = (
 )
 """Fields of a wish that replace those of a candidate."""
 
-KINDS = {
-    Category.EPISODE: Kind.EPISODIC,
-    Category.EVENT: Kind.EPISODIC,
-    Category.SKILL: Kind.PROCEDURAL,
-}
+KINDS = {Category.EPISODE: Kind.EPISODIC, Category.EVENT: Kind.EPISODIC, Category.SKILL: Kind.PROCEDURAL}
 """The kind of each category that is not semantic."""

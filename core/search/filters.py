@@ -16,6 +16,7 @@ from core.index.resident.encoding import ENUMERATED, message_key, seconds
 from core.index.resident.excerpt import Name
 from core.index.resident.snapshot import Snapshot
 from core.index.resident.vectors import Cosines
+from core.memory import as_of
 from core.memory.as_of import NOW, Moment
 from core.search import candidates
 from core.search.candidates import Candidates
@@ -104,6 +105,20 @@ class Filters:
 
 
 NO_FILTERS: Final = Filters()
+
+FITS_SQL: Final = f"""
+    m.status = ANY(:statuses) AND m.trust = ANY(:trust) AND {as_of.TRUE}
+    AND (cast(:session AS text) IS NULL OR m.session_id = :session)
+    AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
+    AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
+    AND (cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
+    AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
+    AND (:episodes OR m.category <> 'episode')
+    AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
+    AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
+    AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)
+"""
+"""Condition that a row `m` of `memories` passes the filters, but for its expiry; with `Filters.parameters`."""
 
 
 @dataclass(frozen=True, slots=True)

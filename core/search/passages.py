@@ -131,11 +131,7 @@ _SCORED = " UNION ALL ".join(
 )
 """Earlier versions of a document are not kept."""
 
-_HITS = text(f"""
-    WITH scored AS MATERIALIZED ({_SCORED})
-    (SELECT * FROM scored WHERE lexical > 0 ORDER BY lexical DESC, session_id, position LIMIT :arm)
-    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, session_id, position LIMIT :arm)
-""")
+_HITS = search_index.best_of_arms(_SCORED, "session_id, position")
 
 _PASSAGES = text("""
     SELECT p.document_id, p.position, d.title, p.headings, p.content, d.uri, p.from_char, p.to_char, d.user_id,

@@ -19,17 +19,7 @@ from core.index.resident.arrays import Floats
 from core.index.resident.snapshot import Snapshot
 from core.inference.embedders import Embedder
 from core.inference.local_models.catalog import cosine_weight
-from core.search import (
-    association,
-    blending,
-    field_matches,
-    newest,
-    opening,
-    ordering,
-    ranking,
-    selection,
-    texts,
-)
+from core.search import association, blending, field_matches, newest, opening, ordering, ranking, selection, texts
 from core.search import passages as search_passages
 from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
@@ -107,10 +97,7 @@ def _ranked(
     opened, question_filter = opening.queries(request), QuestionFilter(question, vector, now)
     # Rows with vectors of another dimension are read again
     ahead = partial(question_filter.over, opened.check.state.view) if opened.check.usable else None
-    with (
-        cache_filling.FILLER.asking(),
-        db.asking(tenant_id, *opened.statements, meanwhile=ahead) as (tx, answers),
-    ):
+    with cache_filling.FILLER.asking(), db.asking(tenant_id, *opened.statements, meanwhile=ahead) as (tx, answers):
         weights = opening.reads(question, opened.terms, answers)
         rows = opening.rows(tx, request, opened, weights, [answer[0] for answer in answers[2:]])
         took.lap("index")

@@ -70,12 +70,7 @@ class Selection:
 
 
 def select(
-    tx: Tx,
-    question: Question,
-    weights: OpeningReads,
-    rows: RowsRead,
-    question_filter: QuestionFilter,
-    took: Stopwatch,
+    tx: Tx, question: Question, weights: OpeningReads, rows: RowsRead, question_filter: QuestionFilter, took: Stopwatch
 ) -> Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:

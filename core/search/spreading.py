@@ -17,7 +17,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.memory import as_of
-from core.search.filters import NO_FILTERS, Filters
+from core.search.filters import FITS_SQL, NO_FILTERS, Filters
 from core.storage.db import Tx, message_places
 from core.types import Relation, Status
 
@@ -206,18 +206,8 @@ def _links(memory: str, current: str, subjects: str = "") -> str:
             SELECT FROM {memory}
             WHERE {current}.id = links.target AND (m.user_id = :user OR m.group_id = :group)
               AND (NOT :browsing OR m.user_id IS NOT DISTINCT FROM :user)
-              AND m.status = ANY(:statuses) AND m.trust = ANY(:trust)
               AND ({current}.trust <> 'quarantined' OR 'quarantined' = ANY(:trust))
-              AND (:archived OR (:browsing AND m.status <> 'active') OR {as_of.UNEXPIRED}) AND {as_of.TRUE}
-              AND (cast(:session AS text) IS NULL OR m.session_id = :session)
-              AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
-              AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at <= :until)
-              AND (cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
-              AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
-              AND (:episodes OR m.category <> 'episode')
-              AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
-              AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
-              AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)
+              AND (:archived OR (:browsing AND m.status <> 'active') OR {as_of.UNEXPIRED}) AND {FITS_SQL}
             OFFSET 0
         ) AS visible
     )

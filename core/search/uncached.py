@@ -19,7 +19,7 @@ from core.index.resident.loading import Rows
 from core.index.resident.snapshot import Snapshot
 from core.index.search_index import COSINE, LEXICAL
 from core.memory import as_of
-from core.search.filters import READ_ALL, Filters
+from core.search.filters import FITS_SQL, READ_ALL, Filters
 from core.storage.db import EVERYTHING, Tx
 from core.storage.multiquery import BoundStatement
 
@@ -142,17 +142,8 @@ _MESSAGE: Final = """
     AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
 """
 
-_MEMORY: Final = f"""
-    m.status = ANY(:statuses) AND m.trust = ANY(:trust) AND (:archived OR {as_of.UNEXPIRED}) AND {as_of.TRUE}
-    AND (cast(:session AS text) IS NULL OR m.session_id = :session)
-    AND (cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
-    AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
-    AND (:episodes OR m.category <> 'episode')
-    AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
-    AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
-    AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)
-"""
-"""The filters of `core.search.filters` for a row `m` of `memories`; they are applied to what is loaded once more."""
+_MEMORY: Final = f"{FITS_SQL} AND (:archived OR {as_of.UNEXPIRED})"
+"""The filters for a row `m` of `memories`; they are applied to what is loaded once more."""
 
 _PASSING_MESSAGE: Final = f"""
     :messages AND i.type = 'message' AND {_WHEN.format("i")} AND {_MESSAGE}
@@ -166,7 +157,7 @@ def _messages(columns: str) -> str:
 
 
 def _memories(columns: str) -> str:
-    return of_owners(f"SELECT {columns} FROM memories m", "m", f":memories AND {_WHEN.format('m')} AND {_MEMORY}")
+    return of_owners(f"SELECT {columns} FROM memories m", "m", f":memories AND {_MEMORY}")
 
 
 _SIZE = text(f"""

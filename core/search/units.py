@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.index import search_index
 from core.index.resident.encoding import seconds
 from core.index.search_index import COSINE, LEXICAL
 from core.search.candidates import Hit
@@ -74,11 +75,7 @@ _SCORED = " UNION ALL ".join(
 )
 """Earlier wordings of a unit are not kept."""
 
-_HITS = text(f"""
-    WITH scored AS MATERIALIZED ({_SCORED})
-    (SELECT * FROM scored WHERE lexical > 0 ORDER BY lexical DESC, ref LIMIT :arm)
-    UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, ref LIMIT :arm)
-""")
+_HITS = search_index.best_of_arms(_SCORED, "ref")
 
 _UNITS = text("""
     SELECT u.id, u.session_id, u.group_id, u.from_position, u.to_position, u.subject, u.summary, u.narrative,

@@ -175,10 +175,7 @@ def _extend(cached: RecentWindow, added: Sequence[Any], limit: int) -> RecentWin
     if not added and len(cached.messages) <= limit:
         return cached
     new = _window(added)
-    return RecentWindow(
-        [*cached.messages, *new.messages][-limit:],
-        [*cached.marks, *new.marks][-limit:],
-    )
+    return RecentWindow([*cached.messages, *new.messages][-limit:], [*cached.marks, *new.marks][-limit:])
 
 
 def _growth(cached: RecentWindow, window: RecentWindow) -> int:

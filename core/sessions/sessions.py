@@ -85,10 +85,7 @@ def opened(rows: Iterable[Any]) -> dict[str, LockedSession]:
 
 
 def project(
-    tx: Tx,
-    events: Sequence[tuple[int, Incoming]],
-    opened: Mapping[str, LockedSession],
-    drafts: Drafts,
+    tx: Tx, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, LockedSession], drafts: Drafts
 ) -> None:
     """Update sessions by new events: messages, each with the next position, state and end; commit the transaction.
 

@@ -40,24 +40,13 @@ class RepeatedMessage:
 def find(tx: Tx, filters: SessionFilter) -> list[Session]:
     """Return sessions, the latest active first."""
     last_at, name = filters.after or (None, None)
-    values = {
-        "user": filters.user_id,
-        "group": filters.group_id,
-        "at": last_at,
-        "name": name,
-        "limit": filters.limit,
-    }
+    values = {"user": filters.user_id, "group": filters.group_id, "at": last_at, "name": name, "limit": filters.limit}
     statement = _FIND if filters.is_open is None else _ONE_STATE[filters.is_open]
     return [sessions.session_of(row) for row in tx.execute(statement, values)]
 
 
 def page(
-    tx: Tx,
-    session_id: str,
-    *,
-    after: int,
-    limit: int,
-    time: tuple[datetime | None, datetime | None] = (None, None),
+    tx: Tx, session_id: str, *, after: int, limit: int, time: tuple[datetime | None, datetime | None] = (None, None)
 ) -> tuple[list[Message], int | None]:
     """Return a page of messages in order, after the position `after`, and the position that the next begins after.
 

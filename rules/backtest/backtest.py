@@ -220,10 +220,7 @@ class Backtest:
         return [verdict._replace(fired=False, held_by="hop") for verdict in verdicts]
 
     def _learn(
-        self,
-        answers: dict[tuple[str, int], dict[str, Any]],
-        events: Sequence[Event],
-        rulesets: Sequence[Ruleset],
+        self, answers: dict[tuple[str, int], dict[str, Any]], events: Sequence[Event], rulesets: Sequence[Ruleset]
     ) -> None:
         """Look up unknown values that the rules may need for these events, and embed the texts they compare."""
         comparing = [rules for rules in rulesets if rules.compares_meanings]

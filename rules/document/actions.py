@@ -152,13 +152,7 @@ class Notify(Model):
 
     action_type: Literal["notify"]
     channel: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=200,
-            description="`log`, or the name of a channel",
-            examples=["log", "ops"],
-        ),
+        str, Field(min_length=1, max_length=200, description="`log`, or the name of a channel", examples=["log", "ops"])
     ]
     template: Annotated[
         TemplatedText,
@@ -172,8 +166,7 @@ class Notify(Model):
         TemplatedText | None, Field(description="Subject of an e-mail; default: the first line", examples=["Stock"])
     ] = None
     quiet: Annotated[
-        Quiet | None,
-        Field(description="Hours without notifications", examples=[{"from": "22:00", "to": "07:00"}]),
+        Quiet | None, Field(description="Hours without notifications", examples=[{"from": "22:00", "to": "07:00"}])
     ] = None
     digest: Annotated[Digest | None, Field(description="Send notifications together", examples=[{"at": "08:00"}])] = (
         None

@@ -102,34 +102,28 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+def fields(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the fields that the templates in a value name, each with its place."""
-    if isinstance(value, str):
-        yield from ((pointer, match[1]) for match in _TEMPLATE.finditer(value))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from fields(item, f"{pointer}/{index}")
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from fields(item, f"{pointer}/{problems.escape_step(name)}")
+    for pointer, text in _texts(value, ""):
+        yield from ((pointer, match[1]) for match in _TEMPLATE.finditer(text))
 
 
 def fault(value: Any) -> Problem | None:
     """Return the first template in a value that cannot be rendered, with its place below the value, or None."""
-    return next(_faults(value, ""), None)
+    faults = ((pointer, _fault_of_text(text)) for pointer, text in _texts(value, ""))
+    return next((Problem(pointer, detail) for pointer, detail in faults if detail), None)
 
 
-def _faults(value: Any, pointer: str) -> Iterator[Problem]:
+def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a value, each with its place."""
     if isinstance(value, str):
-        detail = _fault_of_text(value)
-        if detail:
-            yield Problem(pointer, detail)
+        yield pointer, value
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _faults(item, f"{pointer}/{index}")
+            yield from _texts(item, f"{pointer}/{index}")
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _faults(item, f"{pointer}/{problems.escape_step(name)}")
+            yield from _texts(item, f"{pointer}/{problems.escape_step(name)}")
 
 
 def _fault_of_text(text: str) -> str | None:

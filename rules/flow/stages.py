@@ -192,10 +192,7 @@ def _count_action(part: Throttle, before: StageState | None, now: datetime) -> S
 
 _GATHER: Final[
     Mapping[str, Callable[[Any, StageState | None, Burst, datetime], tuple[StageState | None, Burst | None]]]
-] = {
-    "debounce": _debounce,
-    "count": _count,
-}
+] = {"debounce": _debounce, "count": _count}
 
 _ADMIT: Final[Mapping[str, Callable[[Any, StageState | None, datetime], bool]]] = {
     "concurrency": _has_room,

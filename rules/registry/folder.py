@@ -79,13 +79,7 @@ def apply(tx: Tx, steps: Sequence[ImportStep], edit: RuleEdit, allowed: Allowed)
             store.delete(tx, edit.tenant_id, step.name, author=author, comment=comment, if_version=version)
         elif step.does != "keep":
             saved = store.save(
-                tx,
-                edit.tenant_id,
-                step.after,
-                author=author,
-                comment=comment,
-                if_version=version,
-                allowed=allowed,
+                tx, edit.tenant_id, step.after, author=author, comment=comment, if_version=version, allowed=allowed
             )
             applied.append(saved)
     return applied

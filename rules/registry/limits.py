@@ -127,10 +127,7 @@ def _header(pointer: str, name: str, value: str | SecretName, url: str, allowed:
             only = ", ".join(f"`{host}`" for host in allowed.secret_hosts[value.secret])
             yield Problem(f"{pointer}/secret", f"`{value.secret}` may be sent to {only} alone; {_BOUND}")
     elif masking.is_credential(name, value):
-        yield Problem(
-            pointer,
-            f"a rule must not contain a credential; {_PUT_IT_AWAY} here",
-        )
+        yield Problem(pointer, f"a rule must not contain a credential; {_PUT_IT_AWAY} here")
 
 
 def _most(spent: engine_cost.Cost) -> str:

@@ -150,8 +150,6 @@ def _celery(url: str) -> Celery:
     app = Celery("imprint-outside", broker=url, set_as_current=False)
     options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
     app.conf.update(
-        task_serializer="json",
-        broker_connection_timeout=CONNECTION_SECONDS,
-        broker_transport_options=options,
+        task_serializer="json", broker_connection_timeout=CONNECTION_SECONDS, broker_transport_options=options
     )
     return app

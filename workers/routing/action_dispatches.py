@@ -55,13 +55,7 @@ class FiredRule:
 
 
 def gathered_rule(
-    rule: Rule,
-    version: int,
-    mode: Mode,
-    events: Sequence[Event],
-    *,
-    root_seq: int,
-    lane_key: str | None,
+    rule: Rule, version: int, mode: Mode, events: Sequence[Event], *, root_seq: int, lane_key: str | None
 ) -> FiredRule:
     """Return a rule that acts on the last of these events, with the highest hop and the lineage of all of them.
 
@@ -165,12 +159,7 @@ def _webhook(action: Webhook) -> Json:
     """Return the parameters of a webhook, with names of secrets apart: a rendered template must not name one."""
     plain = {name: value for name, value in action.headers.items() if isinstance(value, str)}
     secret = {name: value.secret for name, value in action.headers.items() if not isinstance(value, str)}
-    return {
-        "url": action.url,
-        "headers": plain,
-        **({"secrets": secret} if secret else {}),
-        "payload": action.payload,
-    }
+    return {"url": action.url, "headers": plain, **({"secrets": secret} if secret else {}), "payload": action.payload}
 
 
 def dead_letter(event: Event, error: Exception, occasion: FiredRule | None = None) -> NewDispatch:

@@ -287,7 +287,7 @@ def test_what_begins_again_just_as_its_turn_comes_is_not_forgotten(door: Doors, 
     with ThreadPoolExecutor(1) as pool:
         with app.tenant(TENANT) as tx:
             assert dispatch_retries.repeat(tx, [UUID(second)], DispatchStatus.CANCELLED)
-            ending = pool.submit(ledger._finish, works.ledger, job, Outcome())
+            ending = pool.submit(ledger._finish, works.ledger, job, Outcome(), None)
             time.sleep(0.3)
         following, _ = ending.result(20)
     works.run(following)
