@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from api.console.calls import Api, together
 from api.console.render import Renderer
+from api.console.routing import refresh
 from core.types import Json
 
 LISTED: Final = 50
@@ -24,11 +25,6 @@ async def with_shared(api: Api, *calls: Awaitable[Any]) -> tuple[Json, list[Any]
     scopes = set(own["scopes"])
     may = {scope: bool(scopes & {scope, "admin"}) for scope in ("write", "rules")}
     return {"needs": now["needs_person"], "may": may}, rest
-
-
-def refresh() -> Response:
-    """Make the browser read the page again."""
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
 def outcome(pages: Renderer, answer: Json) -> Response:

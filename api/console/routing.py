@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import parse_qsl, quote
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
 
 from api.console.render import Renderer
 from api.ingress import dependencies
@@ -53,6 +54,9 @@ async def _form_lists(request: Request) -> dict[str, list[str]]:
     return fields
 
 
+Text = Annotated[str, Query(max_length=300)]
+"""A field of a query: a name, or the cursor of a page."""
+
 Opener = Annotated[Caller, Depends(any_key)]
 """Whose key the login holds; what it may do decides which controls a page has, the API's routes decide the rest."""
 
@@ -64,3 +68,13 @@ FormLists = Annotated[dict[str, list[str]], Depends(_form_lists)]
 def at(*segments: str) -> str:
     """Return the path of an API route; each segment is escaped."""
     return "/".join(("/v1", *(quote(segment, safe="") for segment in segments)))
+
+
+def refresh() -> Response:
+    """Make the browser read the page again."""
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+def go_to(path: str) -> Response:
+    """Make the browser go to another page."""
+    return Response(status_code=204, headers={"HX-Redirect": path})

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Request
 from fastapi.responses import Response
 from uuid_utils.compat import uuid7
 
 from api.console.calls import ApiCalls
 from api.console.pages.dry_run import messages_of
-from api.console.routing import Form, Rendering, page
-
-Text = Annotated[str, Query(max_length=300)]
+from api.console.routing import Form, Rendering, Text, go_to, page
 
 SHOWN: Final = 50
 """Messages of a pasted conversation that are shown before it is imported."""
@@ -34,7 +32,7 @@ async def post_paste(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     query: dict[str, Any] = {"user_id": user_id}
     if form.get("step") == "import":
         await api.send("/v1/import", raw, dry_run="false", **query)
-        return Response(status_code=204, headers={"HX-Redirect": f"/console?added={quote(session, safe='')}"})
+        return go_to(f"/console?added={quote(session, safe='')}")
     report = await api.send("/v1/import", raw, dry_run="true", **query)
     return pages.page(
         "add_preview.html", found=report, messages=messages, shown=SHOWN, text=text, user_id=user_id, session=session

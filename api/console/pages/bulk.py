@@ -8,7 +8,7 @@ from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import Api, ApiCalls, together
-from api.console.routing import Form, FormLists, Rendering, at, page
+from api.console.routing import Form, FormLists, Rendering, at, go_to, page
 from core.types import Json
 
 ACTIONS: Final = ("pin", "unpin", "archive", "restore", "merge", "erase")
@@ -95,4 +95,4 @@ async def _shown(api: Api, job_id: str, outcome: str, after: int) -> dict[str, A
 
 
 def _to(job: Json) -> Response:
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/bulk/{job['id']}"})
+    return go_to(f"/console/bulk/{job['id']}")

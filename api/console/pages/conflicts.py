@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
 from api.console.needs import After, with_shared
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Form, Rendering, at, page, refresh
 from core.types import Json
 
 LISTED: Final = 20
@@ -30,7 +30,7 @@ async def post_resolve(api: ApiCalls, pages: Rendering, form: Form, memory_id: s
 @page("/work/undo/{change_id}", method="POST")
 async def post_undo(api: ApiCalls, change_id: str) -> Response:
     await api.post(f"{at('memories', 'decisions', change_id)}/undo")
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return refresh()
 
 
 def _decision(form: dict[str, str]) -> Json:

@@ -9,8 +9,8 @@ from typing import Final
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.needs import LISTED, After, refresh, with_shared
-from api.console.routing import Form, Rendering, page
+from api.console.needs import LISTED, After, with_shared
+from api.console.routing import Form, Rendering, page, refresh
 
 GROUPS: Final = 100
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.routing import Rendering, at, page
-
-Text = Annotated[str, Query(max_length=300)]
+from api.console.routing import Rendering, Text, at, go_to, page
 
 
 @page("/documents")
@@ -31,4 +27,4 @@ async def get_document(api: ApiCalls, pages: Rendering, document_id: UUID) -> Re
 @page("/documents/{document_id}/erase", method="POST")
 async def post_erase(api: ApiCalls, document_id: UUID) -> Response:
     await api.delete(at("documents", str(document_id)))
-    return Response(status_code=204, headers={"HX-Redirect": "/console/documents"})
+    return go_to("/console/documents")

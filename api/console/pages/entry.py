@@ -17,7 +17,7 @@ from api.console.calls import ApiCalls
 from api.console.cookie import NAME, PATH, SECONDS, Sealer
 from api.console.gate import LOGIN, OPENED
 from api.console.render import HERE, LANGUAGE_COOKIE, LANGUAGES
-from api.console.routing import Form, Rendering, at, page, router
+from api.console.routing import Form, Rendering, at, go_to, page, router
 from api.ingress import dependencies
 from api.ingress.dependencies import Deps, any_caller
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -58,7 +58,7 @@ async def post_login(request: Request, deps: Deps, pages: Rendering, form: Form)
 @page("/logout", method="POST")
 async def post_logout(request: Request, deps: Deps, caller: Annotated[Caller, Depends(any_caller)]) -> Response:
     await run_in_threadpool(logins.end, deps, caller, request.scope[OPENED])
-    answer = Response(status_code=204, headers={"HX-Redirect": LOGIN})
+    answer = go_to(LOGIN)
     answer.delete_cookie(NAME, path=PATH)
     return answer
 

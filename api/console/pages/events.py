@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
-from api.console.routing import Rendering, at, page
+from api.console.routing import Rendering, Text, at, page
 from core.types import Json
-
-Text = Annotated[str, Query(max_length=300)]
 
 VERDICTS: Final = ("fired", "gathered", "held", "unreadable", "not decided yet", "no match")
 """Order of the rules of a trace: what acted, what was held back and by what, the others."""

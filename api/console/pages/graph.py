@@ -10,9 +10,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
 from api.console.graphs import laid_out
-from api.console.routing import Rendering, page
-
-Text = Annotated[str, Query(max_length=300)]
+from api.console.routing import Rendering, Text, page
 
 
 @page("/graph")

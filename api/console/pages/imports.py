@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, Query
+from fastapi import Depends
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.routing import Form, Rendering, at, page, router
+from api.console.routing import Form, Rendering, Text, at, page, refresh, router
 from api.http.transfer import imports
 from api.ingress.dependencies import Body, any_key
 from api.ingress.route_bounds import Bounds, with_bounds
-
-Text = Annotated[str, Query(max_length=300)]
 
 UPLOADED = Bounds(body=lambda _settings: imports.LARGEST, counted="pages")
 
@@ -34,7 +32,7 @@ async def get_jobs(api: ApiCalls, pages: Rendering, after: Text = "") -> Respons
 @page("/imports/cancel", method="POST")
 async def post_cancel(api: ApiCalls, form: Form) -> Response:
     await api.delete(at("imports", form.get("id", "")))
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return refresh()
 
 
 @router.post("/imports", dependencies=[Depends(any_key)])

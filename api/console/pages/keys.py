@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.routing import Form, FormLists, Rendering, at, page
+from api.console.routing import Form, FormLists, Rendering, Text, at, page, refresh
 
 SCOPES: Final = ("read", "write", "publish", "rules", "raw", "admin")
-
-Text = Annotated[str, Query(max_length=300)]
 
 
 @page("/keys")
@@ -33,4 +30,4 @@ async def post_key(api: ApiCalls, pages: Rendering, form: FormLists) -> Response
 @page("/keys/revoke", method="POST")
 async def post_revoke(api: ApiCalls, form: Form) -> Response:
     await api.delete(at("keys", form.get("id", "")))
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return refresh()

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import citations
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
 from api.console.pages.bulk import ACTIONS, FILTER
-from api.console.routing import Form, Opener, Rendering, at, page
+from api.console.routing import Form, Opener, Rendering, Text, at, go_to, page
 from api.console.word_diffs import Comparisons, WordingPart
 from core.types import Json
-
-Text = Annotated[str, Query(max_length=300)]
 
 CATEGORIES: Final = (
     "fact", "preference", "knowledge", "project", "pattern", "skill", "episode", "event", "instruction", "plan",
@@ -130,7 +127,7 @@ async def post_erase(api: ApiCalls, pages: Rendering, form: Form, memory_id: str
     if form.get("confirm", "").strip() != memory_id[-8:]:
         return pages.notice("memory.erase.mismatch", bad=True)
     receipt = await api.delete(at("memories", memory_id), evidence="true" if form.get("evidence") else None)
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/receipts/{quote(receipt['receipt']['id'])}"})
+    return go_to(f"/console/receipts/{quote(receipt['receipt']['id'])}")
 
 
 @page("/receipts/{receipt_id}")
@@ -144,7 +141,7 @@ def _moment(written: str) -> str:
 
 
 def _back(memory_id: str) -> Response:
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/memories/{quote(memory_id)}"})
+    return go_to(f"/console/memories/{quote(memory_id)}")
 
 
 async def _contents(api: Api, memory_id: str, related: Sequence[Json]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from api.console.calls import Api, ApiCalls, together
 from api.console.charts import lane_chart
 from api.console.pages.add import url_of
 from api.console.render import Renderer
-from api.console.routing import Rendering, page, router
+from api.console.routing import Rendering, go_to, page, router
 from api.demo import conversations
 from api.http.log.stream import HEADERS, follow_as
 from api.ingress.dependencies import Deps, Reader
@@ -140,4 +140,4 @@ async def post_demo(api: ApiCalls) -> Response:
     """Publish the conversation that `imprint demo` shows; published again, it changes nothing."""
     for batch in conversations.events(conversations.shipped_conversation()):
         await api.post("/v1/events", batch)
-    return Response(status_code=204, headers={"HX-Redirect": "/console"})
+    return go_to("/console")

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from api.console import lookback, profile_view
 from api.console.calls import Api, ApiCalls, together
 from api.console.lookback import Lookback, Percent
-from api.console.routing import Form, Opener, Rendering, at, page, router
+from api.console.routing import Form, Opener, Rendering, at, go_to, page, router
 from api.http.transfer import exports
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Reader
@@ -66,7 +66,7 @@ async def post_erasure(api: ApiCalls, pages: Rendering, form: Form, kind: Owner,
     if form.get("confirm", "").strip() != name:
         return pages.notice("erase.mismatch", bad=True)
     receipt = await api.delete(at(f"{kind}s", name))
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/receipts/{quote(receipt['receipt']['id'])}"})
+    return go_to(f"/console/receipts/{quote(receipt['receipt']['id'])}")
 
 
 @router.get("/export")

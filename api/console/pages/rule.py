@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console import drafts, rule_names
 from api.console.calls import ApiCalls, together
 from api.console.diffs import DiffRow, side_by_side
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Form, Rendering, Text, at, page, refresh
 from core.types import Json
 from rules.document import formatting
-
-Text = Annotated[str, Query(max_length=300)]
 
 SPAN: Final = timedelta(days=7)
 STEP: Final = timedelta(hours=6)
@@ -89,7 +86,7 @@ async def post_save(api: ApiCalls, pages: Rendering, form: Form, name: str) -> R
     if fault is not None:
         return pages.notice_of({"detail": fault})
     await api.put(at("rules", name), rule, if_version=form.get("version", ""), comment=form.get("comment", ""))
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return refresh()
 
 
 @page("/rules/{name}/rollback/{version}")
@@ -115,4 +112,4 @@ def _difference(current: Json, earlier: Json, *labels: str) -> list[DiffRow]:
 async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
     body = {"version": int(form["version"]), "comment": form.get("comment") or None}
     await api.post(f"{at('rules', name)}/rollback", body)
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return refresh()

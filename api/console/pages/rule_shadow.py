@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from api.console import drafts, rule_names
 from api.console.calls import Api, ApiCalls, together
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Form, Rendering, at, go_to, page
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=100)]
@@ -62,7 +62,7 @@ async def post_shadow(api: ApiCalls, pages: Rendering, form: Form, name: str) ->
         return pages.notice("shadow.impossible", bad=True)
     document = {**rule, "name": shadow, "action_mode": "shadow", "enabled": True}
     await api.put(at("rules", shadow), document, comment=form.get("comment") or f"beside {name}")
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(shadow, safe='')}"})
+    return go_to(f"/console/rules/{quote(shadow, safe='')}")
 
 
 @page("/rules/{name}/promote", method="POST")
@@ -76,4 +76,4 @@ async def post_promote(api: ApiCalls, pages: Rendering, name: str) -> Response:
     comment = f"from {name} v{shadow['version']}"
     await api.put(at("rules", original), {**shadow["rule"], "name": original, "action_mode": mode}, comment=comment)
     await api.delete(at("rules", name), comment=comment)
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(original, safe='')}"})
+    return go_to(f"/console/rules/{quote(original, safe='')}")

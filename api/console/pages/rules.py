@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from fastapi import Query
 from fastapi.responses import Response
 
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import sparkline
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Form, Rendering, Text, at, page, refresh
 from core.types import Json
-
-Text = Annotated[str, Query(max_length=300)]
 
 SHOWN: Final = 50
 """Rules of a page."""
@@ -44,7 +41,7 @@ async def post_pause(api: ApiCalls, pages: Rendering, form: Form, name: str) -> 
     """Pause or resume a rule; answer its row of the list, or have its own page read again."""
     await api.patch(at("rules", name), {"enabled": form.get("enabled") == "true"})
     if "row" not in form:
-        return Response(status_code=204, headers={"HX-Refresh": "true"})
+        return refresh()
     rows = await _rows(api, [await api.get(at("rules", name))])
     return pages.page("rule_rows.html", rows=rows)
 

@@ -11,10 +11,8 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
 from api.console.pages.memories import CATEGORIES
-from api.console.routing import Rendering, page
+from api.console.routing import Rendering, Text, page
 from api.console.timelines import SPANS, laid_out, window
-
-Text = Annotated[str, Query(max_length=300)]
 
 
 @page("/timeline")

@@ -10,8 +10,8 @@ from typing import Any, Final
 from fastapi.responses import JSONResponse, Response
 
 from api.console.calls import ApiCalls, ApiProblem, together
-from api.console.needs import LISTED, After, outcome, refresh, with_shared
-from api.console.routing import Form, Rendering, at, page
+from api.console.needs import LISTED, After, outcome, with_shared
+from api.console.routing import Form, Rendering, at, go_to, page, refresh
 from core.events.reserved import SERVICE
 from core.types import Json
 
@@ -124,7 +124,7 @@ async def post_edited(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: 
     if fault is not None:
         return pages.notice_of({"detail": fault})
     made = await api.post(f"{at('dispatches', dispatch_id)}/retry-edited", {"params": params})
-    return Response(status_code=204, headers={"HX-Redirect": f"/console/work/{made['id']}"})
+    return go_to(f"/console/work/{made['id']}")
 
 
 @page("/work/{dispatch_id}/{action}", method="POST")
