@@ -148,3 +148,6 @@ def _warn_of_unknown_settings() -> None:
 
 
 lazy.add_placeholders(app, COMMANDS)
+
+if __name__ == "__main__":
+    main()

@@ -13,9 +13,6 @@ import os
 import platform
 import sys
 
-LOCK_DESCRIPTOR = "STACK_LOCK_DESCRIPTOR"
-"""Environment variable with the file descriptor of the lock that the process holds."""
-
 EXIT_LOCKED = 75
 EXIT_ORPHAN = 76
 
@@ -41,7 +38,11 @@ class _CapData(ctypes.Structure):
 def main() -> None:
     """Parse the command line, prepare, and exec the command after `--`."""
     options = _arguments()
-    os.environ[LOCK_DESCRIPTOR] = str(hold(options.lock))
+    try:
+        hold(options.lock)
+    except BlockingIOError:
+        sys.stderr.write(f"FATAL: {options.lock} is held by a process that still runs\n")
+        raise SystemExit(EXIT_LOCKED) from None
     if options.uid is not None:
         _become(options.uid, options.gid, passage=options.passage)
     if platform.system() == "Linux":
@@ -62,13 +63,17 @@ def _arguments() -> argparse.Namespace:
 
 
 def hold(lock: str) -> int:
-    """Hold the lock for as long as this process, or any process that inherits it, lives; return its descriptor."""
+    """Hold the lock for as long as this process, or any process that inherits it, lives; return its descriptor.
+
+    Raises:
+        BlockingIOError: another process holds it.
+    """
     fd = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.stderr.write(f"FATAL: {lock} is held by a process that still runs\n")
-        raise SystemExit(EXIT_LOCKED) from None
+        os.close(fd)
+        raise
     os.set_inheritable(fd, True)
     return fd
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
 
@@ -13,19 +12,6 @@ def test_an_object_is_imported_by_the_name_of_its_place() -> None:
     assert deferred.load("core.deferred:load") is deferred.load
     with pytest.raises(AttributeError):
         deferred.load("core.deferred:nothing")
-
-
-def test_the_collector_rests_while_an_entry_is_imported_and_runs_afterwards() -> None:
-    frozen = gc.get_freeze_count()
-    assert deferred.load_entry("tests.core.collector:SEEN") is False
-    assert gc.isenabled()
-    assert gc.get_freeze_count() > frozen
-    gc.disable()
-    try:
-        deferred.load_entry("core.deferred:load")
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("entry", ["api.app", "workers.processes"])
