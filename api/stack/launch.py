@@ -7,11 +7,13 @@ alternative, `preexec_fn`, runs Python between fork and exec and can hang in a p
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import fcntl
 import os
 import platform
 import sys
+from collections.abc import Iterator
 
 EXIT_LOCKED = 75
 EXIT_ORPHAN = 76
@@ -20,6 +22,7 @@ EXIT_ORPHAN = 76
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_KEEPCAPS = 8
+PR_SET_CHILD_SUBREAPER = 36
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 CAPABILITY_VERSION_3 = 0x20080522
@@ -109,6 +112,16 @@ def die_with_parent(signal_number: int, parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
         raise SystemExit(EXIT_ORPHAN)
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """Become the parent of descendants whose own parent ends meanwhile (Linux)."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        _prctl(PR_SET_CHILD_SUBREAPER, 0)
 
 
 def name_process(name: str) -> None:

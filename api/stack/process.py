@@ -57,7 +57,7 @@ class Handle(Protocol):
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float) -> int:
         """Wait for the exit code. Raises subprocess.TimeoutExpired."""
 
     def send_signal(self, sig: int) -> None:
@@ -86,11 +86,6 @@ class Process:
         """Return the exit status for people: `exit 3` or `SIGKILL`."""
         code = self._popen.poll()
         return "running" if code is None else ending(code)
-
-    def wait(self, limit_s: float) -> None:
-        """Wait until it has ended, and at most so many seconds."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(limit_s)
 
     def last_words(self) -> str:
         """Return the log line that best explains why it ended: the last fatal one, else the last."""

@@ -101,7 +101,7 @@ def up(
         screen.say("Everything has ended; the data stays.")
     finally:
         if forks:
-            forks.stop(0.0)  # Where the start failed early, nobody has.
+            forks.stop()
     return 0
 
 
@@ -145,9 +145,8 @@ class _Stack:
         self._check_ports()
         _empty_metrics(settings_env)
         self._screen.say(f"Starting on {self._home} …")
-        if self._forks:  # It imports while the servers start.
-            self._forks.settle(self._home, REST_S if self._small else None)
-            self._supervisor.add(self._forks)
+        if self._forks and self._small:
+            self._forks.rest_s = REST_S
         urls = self._start_servers(database_url, broker_url)
         env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
         self._tell_commands(urls)

@@ -9,11 +9,10 @@ from pathlib import Path
 TAKE_IN = """
 import os, signal, sys
 from api.cli.shared_modules import HIDDEN, SHARED
-from api.stack.fork_server import MARK, _take_in, _without
+from api.stack.fork_server import MARK, _take_in
 for entry in SHARED:
     if entry != MARK:
-        with _without(HIDDEN):
-            _take_in(entry)
+        _take_in(entry, HIDDEN)
 """
 
 
