@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Annotated, Final
 
 import typer
@@ -35,7 +32,7 @@ def up(
     """
     settings = Settings()
     _register(settings)
-    sys.stdout.write(json.dumps(asdict(wanted(settings, quiet=quiet, small=small))))
+    wanted(settings, quiet=quiet, small=small).write()
 
 
 def _register(settings: Settings) -> None:

@@ -12,9 +12,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from api.cli.shared_modules import APP, ENVIRONMENT, HIDDEN, ROUTER, SHARED
 from api.stack import forking, launch
@@ -59,9 +59,14 @@ class WantedStack:
             small=self.small,
         )
 
+    def write(self) -> None:
+        """Write it to standard output for the process that runs it."""
+        sys.stdout.write(json.dumps(asdict(self)))
+
     @classmethod
-    def read(cls, values: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made of one."""
+    def read(cls, written: bytes) -> Self:
+        """Read what another process has written."""
+        values = json.loads(written)
         children = [Child(**child) for child in values.pop("children")]
         http, metrics = (ListenAddress(**values.pop(name)) for name in ("http", "metrics"))
         return cls(**values, http=http, metrics=metrics, children=children)
@@ -85,7 +90,7 @@ def _wanted() -> WantedStack:
     """Let another process read the settings (`api.cli.local_stack.up`); exit as it does if it fails."""
     command = interpreter.module("api.cli.commands", *sys.argv[1:])
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603 - the command is ours
-    return WantedStack.read(json.loads(done.stdout)) if done.stdout else sys.exit(done.returncode)
+    return WantedStack.read(done.stdout) if done.stdout else sys.exit(done.returncode)
 
 
 def _prepare(env: Mapping[str, str], run: RunProcess) -> Mapping[str, str]:
