@@ -23,8 +23,8 @@ from core.config import Settings
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
 from tests.doors import key_of
+from tests.patience import wait_until
 from tests.ports import free_port
-from tests.production import wait_for
 from tests.samples import TENANT
 from tests.works import Works
 
@@ -72,7 +72,7 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        wait_for(lambda: server.started, every=0.01)
+        wait_until(lambda: server.started, every=0.01)
         yield f"http://127.0.0.1:{port}", key_of(settings, TENANT)
     finally:
         server.should_exit = True

@@ -21,7 +21,8 @@ from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
-from tests.faults.stand import FAULT, PATIENCE_SECONDS, eventually
+from tests.faults.stand import FAULT, eventually
+from tests.patience import PATIENCE_SECONDS
 from tests.rules.samples import a_document
 from tests.samples import TENANT
 from tests.works import Works

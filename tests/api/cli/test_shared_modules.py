@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,25 +34,37 @@ def test_a_wrong_setting_does_not_end_the_server(root: Path, monkeypatch: pytest
     assert told(root, "print('all')") == "all"
 
 
-def test_the_server_keeps_no_thread_and_loads_no_model(root: Path) -> None:
-    """A fork copies one thread alone: a lock that another one held would be held for good."""
-    program = (
-        'print(len(os.listdir("/proc/self/task")), sorted({"onnxruntime", "openai", "tokenizers"} & set(sys.modules)))'
-    )
-    assert told(root, program) == "1 []"
-
-
-def test_libraries_that_nobody_needs_are_not_imported_and_can_be(root: Path) -> None:
-    program = 'print(sorted({*HIDDEN, "typer"} & set(sys.modules)), all(__import__(name) for name in HIDDEN))'
-    assert told(root, program) == "[] True"
-
-
-def test_a_process_of_a_worker_still_ends_with_its_parent(root: Path) -> None:
-    """Celery asks for this signal; billiard hides what goes wrong, so that it might be missing unnoticed."""
-    program = """
+FACTS = """
+import json
 from billiard import util
 from celery import platforms
+facts = {
+    "threads": len(os.listdir("/proc/self/task")),
+    "models": sorted({"onnxruntime", "openai", "tokenizers"} & set(sys.modules)),
+    "hidden": sorted({*HIDDEN, "typer"} & set(sys.modules)),
+}
 platforms.set_pdeathsig("SIGKILL")
-print(util.get_pdeathsig() == signal.SIGKILL)
+facts["signal"] = util.get_pdeathsig()
+facts["importable"] = all(__import__(name) for name in HIDDEN)
+print(json.dumps(facts))
 """
-    assert told(root, program) == "True"
+
+
+@pytest.fixture(scope="module")
+def facts(root: Path) -> Any:
+    """What is so in a process that has imported everything."""
+    return json.loads(told(root, FACTS))
+
+
+def test_the_server_keeps_no_thread_and_loads_no_model(facts: Any) -> None:
+    """A fork copies one thread alone: a lock that another one held would be held for good."""
+    assert (facts["threads"], facts["models"]) == (1, [])
+
+
+def test_libraries_that_nobody_needs_are_not_imported_and_can_be(facts: Any) -> None:
+    assert (facts["hidden"], facts["importable"]) == ([], True)
+
+
+def test_a_process_of_a_worker_still_ends_with_its_parent(facts: Any) -> None:
+    """Celery asks for this signal; billiard hides what goes wrong, so that it might be missing unnoticed."""
+    assert facts["signal"] == signal.SIGKILL

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from api.stack import process
@@ -31,13 +29,6 @@ def begun(tmp_path: Path, *modules: str, heavy: str = HEAVY, rest_s: float | Non
     made = ForkServer(modules, {"PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}, ["colorsys"])
     made.rest_s = rest_s
     return made
-
-
-def wait_until(come_true: Callable[[], bool], limit_s: float = 300.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not come_true():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.02)
 
 
 def spawn(

@@ -16,7 +16,8 @@ from api.stack import forking, process
 from api.stack.fork_server import EARLY, MARK, NOW
 from api.stack.forking import ForkServer
 from api.stack.process import NotStarted
-from tests.api.stack.running import begun, spawn, wait_until
+from tests.api.stack.running import begun, spawn
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
 
