@@ -16,15 +16,15 @@ import pytest
 import uvicorn
 
 from api import app as http
-from api.cli import main
+from api.cli import commands, main, watching
 from api.cli.watching import WantedStack
 from api.ingress.connection_limits import BoundServer
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
 from tests.doors import key_of
+from tests.patience import wait_until
 from tests.ports import free_port
-from tests.production import wait_for
 from tests.samples import TENANT
 from tests.works import Works
 
@@ -54,7 +54,8 @@ class Imprint:
         self.monkeypatch.setattr("sys.argv", ["imprint", *words])
         self.monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
         self.capsys.readouterr()
-        self.monkeypatch.setattr(WantedStack, "become", lambda wanted: sys.exit(wanted.run()))
+        self.monkeypatch.setattr(WantedStack, "write", lambda wanted: sys.exit(wanted.run()))
+        self.monkeypatch.setattr(watching, "main", commands.main)
         with pytest.raises(SystemExit) as ended:
             main.main()
         said = self.capsys.readouterr()
@@ -71,7 +72,7 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        wait_for(lambda: server.started, every=0.01)
+        wait_until(lambda: server.started, every=0.01)
         yield f"http://127.0.0.1:{port}", key_of(settings, TENANT)
     finally:
         server.should_exit = True

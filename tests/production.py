@@ -10,9 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage import db, schema
 from tests.doors import key_of
 from tests.faults.model import statement
+from tests.patience import wait_until
 from tests.ports import POLL_SECONDS, free_port
 from tests.samples import TENANT
 
@@ -39,7 +39,6 @@ COMMANDS: Mapping[str, list[str]] = {
     "worker-cpu": ["worker", "--queue", "cpu", "--concurrency", "2"],
     "clock": ["clock"],
 }
-START_SECONDS = 60
 BACKLOG = 20
 MODEL = "fake-model"
 
@@ -81,7 +80,7 @@ class Production:
     def settle(self, published: httpx.Response) -> None:
         """Wait for all that follows from what was published, and before."""
         asked = {"token": published.json()["settle_token"], "flush": True, "timeout": 5}
-        wait_for(lambda: self.api.get("/v1/settle", params=asked).json()["settled"])
+        wait_until(lambda: self.api.get("/v1/settle", params=asked).json()["settled"])
 
     def exposition(self, name: str) -> str:
         return httpx.get(f"http://127.0.0.1:{self.ports[name]}/metrics").text
@@ -130,19 +129,11 @@ def at_work(home: Path) -> Iterator[Production]:
         production = wired(home, postgres.url, broker.url, last.enter_context(_model()))
         last.callback(production.stop)
         production.start("api")
-        wait_for(production.alive)
+        wait_until(production.alive)
         _overload(production)
         production.start("router", "worker-io", "worker-cpu", "clock")
-        wait_for(production.ready)
+        wait_until(production.ready)
         yield production
-
-
-def wait_for(condition: Callable[[], bool], every: float = 0.1) -> None:
-    """Ask until it holds; `every` so many seconds."""
-    until = time.monotonic() + START_SECONDS
-    while not condition():
-        assert time.monotonic() < until, "waited too long"
-        time.sleep(every)
 
 
 def message(number: int, content: str = "I moved to Lisbon in May.") -> dict[str, Any]:
@@ -154,7 +145,7 @@ def _overload(production: Production) -> None:
     """Nobody routes yet, so the backlog fills up; it is counted once a second, or less often where that takes long."""
     production.publish(*(message(number) for number in range(BACKLOG))).raise_for_status()
     repeated = message(0)  # which changes nothing, until it is refused
-    wait_for(lambda: production.publish(repeated).status_code == httpx.codes.TOO_MANY_REQUESTS, every=BACKLOG_SECONDS)
+    wait_until(lambda: production.publish(repeated).status_code == httpx.codes.TOO_MANY_REQUESTS, every=BACKLOG_SECONDS)
 
 
 def wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Production:

@@ -7,7 +7,7 @@ import time
 
 import httpx
 
-DEADLINE_S = 100
+from tests.patience import PATIENCE_SECONDS
 
 
 def is_ready(port: int | str) -> bool:
@@ -20,7 +20,7 @@ def is_ready(port: int | str) -> bool:
 
 def wait_until_ready(process: subprocess.Popen[str] | subprocess.Popen[bytes], port: int | str) -> None:
     """Wait for a service that `process` starts; fail if it ends before."""
-    until = time.monotonic() + DEADLINE_S
+    until = time.monotonic() + PATIENCE_SECONDS
     while not is_ready(port):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < until, "it is not ready in time"

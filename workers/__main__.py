@@ -5,25 +5,26 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
 
-from core import deferred, logs, metrics
+from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import ImprintError, Misconfigured
 from core.extraction import extractor_setting
+from workers import clock, processes, scheduling, together
 
 logger = structlog.get_logger()
 
-PROCESSES: Final = {
-    "router": "workers.processes:run_router",
-    "clock": "workers.clock:run_clock",
-    "router-and-clock": "workers.scheduling:run_router_and_clock",
-    "worker": "workers.processes:run_worker",
-    "together": "workers.together:run_together",
+PROCESSES: Final[Mapping[str, Callable[..., None]]] = {
+    "router": processes.run_router,
+    "clock": clock.run_clock,
+    "router-and-clock": scheduling.run_router_and_clock,
+    "worker": processes.run_worker,
+    "together": together.run_together,
 }
-"""Only the chosen one is imported."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -43,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
             logger.warning("settings.unknown", detail=sentence)
         extractor_setting.require(settings)
         _listen(settings, forks=arguments.process == "worker")
-        run = deferred.load_entry(PROCESSES[arguments.process])
+        run = PROCESSES[arguments.process]
         if arguments.process == "worker":
             run(settings, arguments.queue, arguments.concurrency, arguments.idle)
         else:

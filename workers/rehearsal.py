@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from core import plugins
 from core.config import Settings
+from core.errors import Misconfigured
 from core.storage import db
 from workers import app as celery_app
 
@@ -18,7 +19,10 @@ NO_DATABASE: Final = "postgresql://nobody@127.0.0.1:1/none"
 
 def rehearse() -> None:
     """Read the settings, build what connects to database and broker, and connect to neither."""
-    settings = Settings()
+    try:
+        settings = Settings()
+    except Misconfigured:  # Whoever starts the processes says so.
+        return
     database = db.connect(db.driver_url(NO_DATABASE), 1)
     text("SELECT :one").compile(dialect=database.engine.dialect)
     database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -39,7 +40,9 @@ def add_placeholders(app: typer.Typer) -> None:
 
 
 def _command(entry: str, line: str) -> Any:
-    loaded = deferred.load_entry(entry)
+    loaded = deferred.load(entry)
+    gc.freeze()
+    gc.enable()
     if isinstance(loaded, typer.Typer):
         return typer.main.get_group(loaded)  # Also where it has one command: `imprint db upgrade`.
     single = typer.Typer(add_completion=False)

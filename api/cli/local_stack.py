@@ -1,4 +1,4 @@
-"""`imprint up`: what runs, by the settings; `api.cli.watching` runs it."""
+"""`imprint up`: what runs, by the settings; `api.cli.watching` asks for it, in another process, and runs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from api.cli.shared_modules import APP, LIBRARY_ENV, ROUTER, SHARED
+from api.cli.shared_modules import APP, LIBRARY_ENV, ROUTER
 from api.cli.watching import WantedStack
 from api.stack.supervisor import Child
 from api.stack.up import METRICS_FOLDER, ListenAddress
@@ -32,7 +32,7 @@ def up(
     """
     settings = Settings()
     _register(settings)
-    wanted(settings, quiet=quiet, small=small).become()
+    wanted(settings, quiet=quiet, small=small).write()
 
 
 def _register(settings: Settings) -> None:
@@ -67,7 +67,6 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         broker_url=settings.broker_url.get_secret_value() if settings.broker_url else None,
         children=_children(settings, small=small),
-        shared=SHARED,
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
-from api.cli import shared_modules
-from api.stack import ahead
 from core import deferred
 
 
 def main() -> None:
-    """Run a command; what `imprint up` will need is imported by another process while it reads the settings."""
-    if sys.argv[1:2] == ["up"] and "--help" not in sys.argv:
-        ahead.begin(shared_modules.SHARED, shared_modules.ENVIRONMENT)
-    deferred.load("api.cli.program:main")()
+    """Run a command; `imprint up` is a program with other libraries than the rest."""
+    gc.disable()  # Modules leave next to nothing to collect: until those of the command are imported.
+    watches = sys.argv[1:2] == ["up"] and "--help" not in sys.argv
+    deferred.load("api.cli.watching:main" if watches else "api.cli.program:main")()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -17,3 +18,16 @@ def emptied() -> str:
     for counted in folder.glob("*.db"):
         counted.unlink()
     return str(folder)
+
+
+def begin() -> None:
+    """Let the metrics be imported for processes that will count in a folder which is not known yet.
+
+    Each of them opens files of its own where its environment says.
+    """
+    os.environ[VARIABLE] = tempfile.mkdtemp(prefix="imprint-metrics-")
+
+
+def end() -> None:
+    """Remove the folder of `begin`."""
+    shutil.rmtree(os.environ.pop(VARIABLE), ignore_errors=True)

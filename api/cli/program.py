@@ -163,3 +163,6 @@ def _warn_of_unknown_settings() -> None:
 
 
 lazy.add_placeholders(app)
+
+if __name__ == "__main__":
+    main()

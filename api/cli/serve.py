@@ -27,7 +27,7 @@ def serve() -> None:
     processes = count(settings)
     if processes > 1 and metrics_folder.VARIABLE not in os.environ:
         os.environ[metrics_folder.VARIABLE] = metrics_folder.emptied()
-    deferred.load_entry("api.cli.serving:run")(settings, processes)
+    deferred.load("api.cli.serving:run")(settings, processes)
 
 
 def count(settings: Settings) -> int:

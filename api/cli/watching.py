@@ -1,21 +1,24 @@
-"""The process of `imprint up` once the settings are read: a program with little in memory, which watches the others.
+"""`imprint up`: a program with little in memory, which watches the others.
 
-Run as `api.cli.watching DESCRIPTOR up`, it reads from a file descriptor what to run. `imprint up` replaces itself by
-it: the process and its id stay, the libraries for commands and settings do not.
+The fork server imports libraries while a process of its own reads the settings, which ends with the libraries for
+commands and settings.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, NoReturn, Self
+from typing import Final, Self
 
-from api.cli.shared_modules import APP, ROUTER
+from api.cli.shared_modules import APP, ENVIRONMENT, HIDDEN, ROUTER, SHARED
 from api.stack import forking, launch
+from api.stack.forking import ForkServer
 from api.stack.supervisor import Child
 from api.stack.up import ListenAddress, RunProcess
 from api.stack.up import up as run_stack
@@ -38,11 +41,9 @@ class WantedStack:
     database_url: str | None
     broker_url: str | None
     children: Sequence[Child]
-    shared: Sequence[str]
 
-    def run(self, on_ready: Callable[[], None] | None = None) -> int:
+    def run(self, on_ready: Callable[[], None] | None = None, forks: ForkServer | None = None) -> int:
         """Run it until a signal, or until `on_ready` returns; return the exit code."""
-        begun = forking.begun()
         return run_stack(
             settings_env={**os.environ, **self.env},
             home=Path(self.home),
@@ -53,29 +54,43 @@ class WantedStack:
             broker_url=self.broker_url,
             prepare=_prepare,
             children=self.children,
-            shared=self.shared,
+            forks=forks or begin(),
             on_ready=on_ready,
             small=self.small,
-            begun=begun,
         )
 
-    def become(self) -> NoReturn:
-        """Replace this process by one that runs it. Its URLs pass through a pipe, because all see a command line."""
-        ours, theirs = os.pipe()
-        os.write(theirs, json.dumps(asdict(self)).encode())  # It fits: what is long, the environment, stays.
-        os.close(theirs)
-        os.set_inheritable(ours, True)
-        command = interpreter.module("api.cli.watching", str(ours), "up")
-        os.execv(command[0], command)  # noqa: S606 - this program needs no shell
+    def write(self) -> None:
+        """Write it to standard output for the process that runs it."""
+        sys.stdout.write(json.dumps(asdict(self)))
 
     @classmethod
-    def read(cls, descriptor: int) -> Self:
-        """Read what another process has written by `become`."""
-        with open(descriptor, "rb") as pipe:
-            values = json.load(pipe)
+    def read(cls, written: bytes) -> Self:
+        """Read what another process has written."""
+        values = json.loads(written)
         children = [Child(**child) for child in values.pop("children")]
         http, metrics = (ListenAddress(**values.pop(name)) for name in ("http", "metrics"))
         return cls(**values, http=http, metrics=metrics, children=children)
+
+
+def begin() -> ForkServer | None:
+    """Begin a fork server, where processes can be forked: it needs no settings."""
+    return ForkServer(SHARED, ENVIRONMENT, HIDDEN) if forking.is_supported() else None
+
+
+def main() -> None:
+    """Run `imprint up`: read by its arguments what is to run, and run it."""
+    gc.freeze()
+    gc.enable()
+    launch.name_process(NAME)
+    forks = begin()
+    sys.exit(_wanted().run(forks=forks))
+
+
+def _wanted() -> WantedStack:
+    """Let another process read the settings (`api.cli.local_stack.up`); exit as it does if it fails."""
+    command = interpreter.module("api.cli.program", *sys.argv[1:])
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603 - the command is ours
+    return WantedStack.read(done.stdout) if done.stdout else sys.exit(done.returncode)
 
 
 def _prepare(env: Mapping[str, str], run: RunProcess) -> Mapping[str, str]:
@@ -88,8 +103,3 @@ def _prepare(env: Mapping[str, str], run: RunProcess) -> Mapping[str, str]:
     finally:
         file.unlink(missing_ok=True)
     return {APP: urls["app"], ROUTER: urls["router"]}
-
-
-if __name__ == "__main__":
-    launch.name_process(NAME)
-    sys.exit(WantedStack.read(int(sys.argv[1])).run())

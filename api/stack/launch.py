@@ -7,14 +7,13 @@ alternative, `preexec_fn`, runs Python between fork and exec and can hang in a p
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import fcntl
 import os
 import platform
 import sys
-
-LOCK_DESCRIPTOR = "STACK_LOCK_DESCRIPTOR"
-"""Environment variable with the file descriptor of the lock that the process holds."""
+from collections.abc import Iterator
 
 EXIT_LOCKED = 75
 EXIT_ORPHAN = 76
@@ -23,6 +22,7 @@ EXIT_ORPHAN = 76
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_KEEPCAPS = 8
+PR_SET_CHILD_SUBREAPER = 36
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 CAPABILITY_VERSION_3 = 0x20080522
@@ -41,7 +41,11 @@ class _CapData(ctypes.Structure):
 def main() -> None:
     """Parse the command line, prepare, and exec the command after `--`."""
     options = _arguments()
-    os.environ[LOCK_DESCRIPTOR] = str(hold(options.lock))
+    try:
+        hold(options.lock)
+    except BlockingIOError:
+        sys.stderr.write(f"FATAL: {options.lock} is held by a process that still runs\n")
+        raise SystemExit(EXIT_LOCKED) from None
     if options.uid is not None:
         _become(options.uid, options.gid, passage=options.passage)
     if platform.system() == "Linux":
@@ -62,13 +66,17 @@ def _arguments() -> argparse.Namespace:
 
 
 def hold(lock: str) -> int:
-    """Hold the lock for as long as this process, or any process that inherits it, lives; return its descriptor."""
+    """Hold the lock for as long as this process, or any process that inherits it, lives; return its descriptor.
+
+    Raises:
+        BlockingIOError: another process holds it.
+    """
     fd = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.stderr.write(f"FATAL: {lock} is held by a process that still runs\n")
-        raise SystemExit(EXIT_LOCKED) from None
+        os.close(fd)
+        raise
     os.set_inheritable(fd, True)
     return fd
 
@@ -104,6 +112,16 @@ def die_with_parent(signal_number: int, parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
         raise SystemExit(EXIT_ORPHAN)
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """Become the parent of descendants whose own parent ends meanwhile (Linux)."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        _prctl(PR_SET_CHILD_SUBREAPER, 0)
 
 
 def name_process(name: str) -> None:

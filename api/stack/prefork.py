@@ -7,13 +7,13 @@ before an old one is told to end. On SIGTERM or SIGINT it ends them and itself. 
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import structlog
@@ -32,13 +32,13 @@ Work = Callable[[Ready, int], None]
 SLOTS: Final = 4
 """Times the number of processes: numbers, for old ones that still end beside the new."""
 
-SIGNALS: Final = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
+READY: Final = signal.SIGRTMIN
+"""Signal by which a process says that it is ready: of these, unlike others, none is lost when several come at once."""
 
-TICK_S: Final = 0.1
-"""Interval at which the parent looks for what a signal does not tell: a process that is ready, one that is due."""
+SIGNALS: Final = frozenset({READY, signal.SIGCHLD, signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
 
 IDLE_S: Final = 30.0
-"""The same while all processes are ready."""
+"""Longest wait for a signal."""
 
 FIRST_DELAY_S: Final = 0.2
 LONGEST_DELAY_S: Final = 10.0
@@ -46,22 +46,19 @@ LONGEST_DELAY_S: Final = 10.0
 
 @dataclass(slots=True)
 class _Child:
-    """A process. `ready_fd` is readable when it is ready; `old`: one that is to be replaced; `ending`: told to end."""
+    """A process. `is_old`: it is to be replaced; `is_ending`: it has been told to end."""
 
-    pid: int
     slot: int
-    ready_fd: int
-    ready: bool = False
-    old: bool = False
-    ending: bool = False
+    is_ready: bool = False
+    is_old: bool = False
+    is_ending: bool = False
 
 
 @dataclass(slots=True)
 class _Parent:
-    """The processes, and how many there should be."""
+    """The processes by id, and how many there should be."""
 
     count: int
-    work: Work
     reload: Callable[[], None]
     forget: Callable[[int, int], None]
     children: dict[int, _Child] = field(default_factory=dict)
@@ -69,86 +66,70 @@ class _Parent:
     delay_s: float = FIRST_DELAY_S
     due: float = 0.0
 
-    def run(self) -> _Child | None:
-        """Keep the processes at work; return their own record in each of them, None in the parent at its end."""
+    def run(self) -> int | None:
+        """Keep the processes at work; return its number in each of them, None in the parent at its end."""
         while True:
-            born = self._start_missing()
-            if born is not None:
-                return born
-            got = signal.sigtimedwait(SIGNALS, IDLE_S if self._is_settled() else TICK_S)
-            number = got.si_signo if got else 0
-            if number in (signal.SIGTERM, signal.SIGINT):
+            while self._is_short():
+                if (slot := self._fork()) is not None:
+                    return slot
+            wait = self.due - time.monotonic()
+            came = signal.sigtimedwait(SIGNALS, wait if wait > 0 else IDLE_S)
+            number = came.si_signo if came else 0
+            if number in {signal.SIGTERM, signal.SIGINT}:
                 self._end_all()
                 return None
-            self._look_for_ready()
+            if came and number == READY and came.si_pid in self.children:
+                self.children[came.si_pid].is_ready = self.was_ready = True
+                self.delay_s = FIRST_DELAY_S
             self._reap()
             if number == signal.SIGHUP:
                 self._renew()
             self._replace_old()
 
-    def _is_settled(self) -> bool:
-        now = [child for child in self.children.values() if not child.ending]
-        return len(now) == self.count and all(child.ready and not child.old for child in now)
+    @property
+    def _staying(self) -> dict[int, _Child]:
+        return {pid: child for pid, child in self.children.items() if not child.is_ending}
 
-    def _start_missing(self) -> _Child | None:
-        """Fork what is missing, one at a time while old processes are replaced; return the record in a new process."""
-        while time.monotonic() >= self.due:
-            there = [child for child in self.children.values() if not child.ending]
-            renewing = any(child.old for child in there) and all(child.ready for child in there)
-            if len(there) >= self.count + renewing or len(self.children) >= slots(self.count):
-                return None
-            born = self._fork()
-            if born is not None:
-                return born
-        return None
+    def _is_short(self) -> bool:
+        """Return whether one is to be forked: also beside an old one that is to be replaced, if all are ready."""
+        staying = self._staying.values()
+        renewing = any(child.is_old for child in staying) and all(child.is_ready for child in staying)
+        is_room = len(self.children) < slots(self.count)
+        return is_room and len(staying) < self.count + renewing and time.monotonic() >= self.due
 
-    def _fork(self) -> _Child | None:
-        mine, theirs = os.pipe()
+    def _fork(self) -> int | None:
+        """Fork; return the number in the new process."""
         parent = os.getpid()
-        taken = {child.slot for child in self.children.values()}
-        slot = next(number for number in range(slots(self.count)) if number not in taken)
+        slot = min(set(range(slots(self.count))) - {child.slot for child in self.children.values()})
         pid = os.fork()
         if pid:
-            os.close(theirs)
-            self.children[pid] = _Child(pid, slot, mine)
+            self.children[pid] = _Child(slot)
             return None
-        for descriptor in (mine, *(child.ready_fd for child in self.children.values())):
-            os.close(descriptor)
         launch.die_with_parent(signal.SIGTERM, parent)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # It is meant for the parent, also if sent to the group.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return _Child(os.getpid(), slot, theirs)
-
-    def _look_for_ready(self) -> None:
-        waiting = {child.ready_fd: child for child in self.children.values() if not child.ready}
-        for number in select.select(list(waiting), [], [], 0)[0] if waiting else ():
-            if os.read(number, 1):
-                waiting[number].ready = self.was_ready = True
-                self.delay_s = FIRST_DELAY_S
+        return slot
 
     def _reap(self) -> None:
         with suppress(ChildProcessError):
-            while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if not pid:
-                    return
-                self._note_end(self.children.pop(pid), os.waitstatus_to_exitcode(status))
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self._note_end(ended[0], os.waitstatus_to_exitcode(ended[1]))
 
-    def _note_end(self, child: _Child, code: int) -> None:
-        os.close(child.ready_fd)
-        self.forget(child.pid, child.slot)
-        if child.ending:
+    def _note_end(self, pid: int, code: int) -> None:
+        child = self.children.pop(pid)
+        self.forget(pid, child.slot)
+        if child.is_ending:
             return
         if not self.was_ready:  # The first ones cannot start: whoever started this one is to know.
             self._end_all()
             sys.exit(code if code > 0 else 1)
-        log.warning("api.died", pid=child.pid, exit=code)
-        if child.ready:
+        log.warning("api.died", pid=pid, exit=code)
+        if child.is_ready:
             return
-        if any(other.old for other in self.children.values()):
+        if any(other.is_old for other in self.children.values()):
             log.error("api.restart_abandoned", reason="the new process does not start; the old ones stay")
             for other in self.children.values():
-                other.old = False
+                other.is_old = False
         self.due = time.monotonic() + self.delay_s
         self.delay_s = min(2 * self.delay_s, LONGEST_DELAY_S)
 
@@ -160,27 +141,27 @@ class _Parent:
             return
         log.info("api.restarting", processes=self.count)
         for child in self.children.values():
-            child.old = True
+            child.is_old = True
 
     def _replace_old(self) -> None:
         """Tell an old process to end when there is one too many and all are ready."""
-        there = [child for child in self.children.values() if not child.ending]
-        old = [child for child in there if child.old]
-        if old and len(there) > self.count and all(child.ready for child in there):
+        staying = self._staying
+        old = [pid for pid, child in staying.items() if child.is_old]
+        if old and len(staying) > self.count and all(child.is_ready for child in staying.values()):
             self._end(old[0])
 
-    def _end(self, child: _Child) -> None:
-        child.ending = True
+    def _end(self, pid: int) -> None:
+        self.children[pid].is_ending = True
         with suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGTERM)
+            os.kill(pid, signal.SIGTERM)
 
     def _end_all(self) -> None:
-        for child in self.children.values():
-            self._end(child)
-        for child in self.children.values():
+        for pid in self.children:
+            self._end(pid)
+        for pid, child in self.children.items():
             with suppress(ChildProcessError):
-                os.waitpid(child.pid, 0)
-            self.forget(child.pid, child.slot)
+                os.waitpid(pid, 0)
+            self.forget(pid, child.slot)
 
 
 def slots(count: int) -> int:
@@ -196,10 +177,7 @@ def run(count: int, work: Work, reload: Callable[[], None], forget: Callable[[in
     one exits, too.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    me = _Parent(count, work, reload, forget).run()
-    if me is not None:
-        work(lambda: _tell(me.ready_fd), me.slot)
-
-
-def _tell(ready_fd: int) -> None:
-    os.write(ready_fd, b"!")
+    parent = os.getpid()
+    slot = _Parent(count, reload, forget).run()
+    if slot is not None:
+        work(partial(os.kill, parent, READY), slot)

@@ -11,10 +11,9 @@ import errno
 import fcntl
 import os
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -58,7 +57,7 @@ class Handle(Protocol):
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float) -> int:
         """Wait for the exit code. Raises subprocess.TimeoutExpired."""
 
     def send_signal(self, sig: int) -> None:
@@ -88,15 +87,11 @@ class Process:
         code = self._popen.poll()
         return "running" if code is None else ending(code)
 
-    def wait(self, limit_s: float) -> None:
-        """Wait until it has ended, and at most so many seconds."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(limit_s)
-
     def last_words(self) -> str:
         """Return the log line that best explains why it ended: the last fatal one, else the last."""
         lines = self._written()
-        return telling(lines) if lines else f"{self.exit()}, without a word"
+        fatal = [line for line in lines if any(sign in line for sign in FATAL_WORDS)]
+        return (fatal or lines)[-1] if lines else f"{self.exit()}, without a word"
 
     def last_lines(self) -> list[str]:
         """Return the last lines of its log."""
@@ -108,7 +103,11 @@ class Process:
         return NotStarted(f"{self.name} does not start ({farewell_of(self)}); see {log}.", self.last_lines())
 
     def _written(self) -> list[str]:
-        return written(self.home, self.name, self._log_start)
+        """Return the last lines that it has written, without empty ones."""
+        with log_file(self.home, self.name).open("rb") as log:
+            log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+            lines = log.read().decode(errors="replace").splitlines()
+        return [line.strip() for line in lines if line.strip()]
 
     def end(self, farewell: signal.Signals, grace_s: float) -> None:
         """Send `farewell`, wait at most `grace_s` seconds, then kill the whole group."""
@@ -128,20 +127,6 @@ def farewell_of(ended: Process | None) -> str:
         return "stopped"
     how = ended.exit()
     return f"{how}: {ended.last_words()}" if how.startswith("exit") else how
-
-
-def written(home: Path, name: str, start: int) -> list[str]:
-    """Return the last lines that are in a log behind a place, without empty ones."""
-    with log_file(home, name).open("rb") as log:
-        log.seek(max(start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
-        lines = log.read().decode(errors="replace").splitlines()
-    return [line.strip() for line in lines if line.strip()]
-
-
-def telling(lines: Sequence[str]) -> str:
-    """Return the line that explains most: the last fatal one, else the last."""
-    fatal = [line for line in lines if any(sign in line for sign in FATAL_WORDS)]
-    return (fatal or lines)[-1]
 
 
 def ending(code: int) -> str:
@@ -171,7 +156,7 @@ def spawn(
     farewell: signal.Signals = signal.SIGTERM,
     account: OsAccount | None = None,
     cwd: Path | None = None,
-    stdin: bytes | socket.socket = b"",
+    stdin: bytes = b"",
 ) -> Process:
     """Start `command` in its own process group, its output in `log/<name>.log`, its pid in `run/<name>.pid`.
 
@@ -187,7 +172,7 @@ def spawn(
                 [*_launcher(home, name, farewell, account), "--", *command],
                 env=dict(env),
                 cwd=cwd,
-                stdin=stdin.fileno() if isinstance(stdin, socket.socket) else subprocess.PIPE,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -195,8 +180,7 @@ def spawn(
         write_pid(home, name, popen.pid)
     except OSError as error:
         raise Misconfigured(f"{name} cannot be started: {reason(error)}.") from error
-    if isinstance(stdin, bytes):
-        _feed(popen, stdin)
+    _feed(popen, stdin)
     return Process(home, name, popen, log_start)
 
 
@@ -236,6 +220,23 @@ def kill_group(pid: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
+@contextlib.contextmanager
+def held(home: Path, name: str) -> Iterator[int]:
+    """Hold the lock of this name meanwhile; a process that is given the descriptor holds it until it ends.
+
+    Raises:
+        NotStarted: another process holds it.
+    """
+    try:
+        lock = launch.hold(str(_lock_file(home, name)))
+    except BlockingIOError:
+        raise NotStarted(f"{_lock_file(home, name)} is held by a process that still runs.") from None
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
 def pid_file(home: Path, name: str) -> Path:
     """Return the pid file of this name."""
     return home / "run" / f"{name}.pid"
@@ -259,7 +260,7 @@ def reason(error: OSError) -> str:
 
 
 def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccount | None) -> list[str]:
-    launcher = interpreter.script(str(launch.__file__), "--lock", str(lock_file(home, name)))
+    launcher = interpreter.script(str(launch.__file__), "--lock", str(_lock_file(home, name)))
     launcher += ["--parent", str(os.getpid()), "--farewell", str(int(farewell))]
     if account is not None:
         launcher += ["--uid", str(account.uid), "--gid", str(account.gid)]
@@ -282,13 +283,12 @@ def _feed(popen: subprocess.Popen[bytes], stdin: bytes) -> None:
         popen.stdin.write(stdin)
 
 
-def lock_file(home: Path, name: str) -> Path:
-    """Return the lock that processes of this name hold."""
+def _lock_file(home: Path, name: str) -> Path:
     return home / "run" / f"{name}.lock"
 
 
 def _is_locked(home: Path, name: str) -> bool:
-    lock = lock_file(home, name)
+    lock = _lock_file(home, name)
     if not lock.exists():
         return False
     with lock.open("rb") as handle:

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from core import deferred
 from core.errors import Misconfigured
 
 LOOPBACK = "127.0.0.1"
@@ -31,7 +30,7 @@ def password(home: Path, name: str, kept: Path | None) -> str:
                 f"wrong password: {kept} exists, but {home / 'secrets.json'} does not hold {name} for it. "
                 "Put the file back, or move the data away to start over."
             )
-        stored[name] = deferred.load("secrets:token_urlsafe")(PASSWORD_BYTES)
+        stored[name] = os.urandom(PASSWORD_BYTES).hex()
         _write(home / "secrets.json", stored)
     return stored[name]
 

@@ -102,7 +102,7 @@ class ChildProcess:
         self.stop(0.0)
         process.reclaim(self._home, self.name)
         if self._forks and self._words:
-            self._process = self._forks.spawn(self.name, self._words, self._env, when or self._when)
+            self._process = self._forks.spawn(self._home, self.name, self._words, self._env, when or self._when)
         else:
             self._process = process.spawn(self._home, self.name, self._argv, self._env)
 
@@ -118,12 +118,7 @@ class ChildProcess:
             self.stop(0.0)
 
     def _failure(self, ended: Process) -> Misconfigured:
-        """Return what to say of a process that failed: its only line is a sentence for people.
-
-        A fork server that ends takes its processes with it, so it is what failed.
-        """
-        if self._forks and ended.exit() == "SIGTERM" and self._forks.has_ended():
-            return self._forks.failure(self.name)
+        """Return what to say of a process that failed: its only line is a sentence for people."""
         is_explained = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
         return Misconfigured(ended.last_words()) if is_explained else ended.not_started()
 
@@ -236,7 +231,7 @@ class Supervisor:
 
 
 def _stage(name: str) -> int:
-    return 0 if name.startswith("worker") else {"fork-server": 2, "broker": 2, "postgres": 3}.get(name, 1)
+    return 0 if name.startswith("worker") else {"broker": 2, "postgres": 3}.get(name, 1)
 
 
 def _stop_together(members: Sequence[Member], grace_s: float) -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from api.stack import forking, process, run_files
 from api.stack import host as stack_host
+from api.stack import process, run_files
 from api.stack.broker import Broker
-from api.stack.forking import Begun, ForkServer
+from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres
 from api.stack.process import NotStarted
 from api.stack.screen import Screen
@@ -70,25 +70,23 @@ def up(
     broker_url: str | None,
     prepare: Prepare,
     children: Sequence[Child],
-    shared: Sequence[str] = (),
+    forks: ForkServer | None = None,
     on_ready: Callable[[], None] | None = None,
     small: bool = False,
-    begun: Begun | None = None,
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
-    setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests.
-    `begun`: a fork server that imports `shared` already. An ImprintError becomes one line on standard error and exit
-    code 1; of a process that does not start, its last lines follow.
+    setting; each child gets those that it names, and never the owner's. `forks` forks all children which are modules.
+    `small`: so is PostgreSQL's cache, and the fork server rests. An ImprintError becomes one line on standard error and
+    exit code 1; of a process that does not start, its last lines follow.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
     try:
         with alone(home), _signals_end():
-            stack = _Stack(home, http, metrics, screen, shared, small=small, begun=begun)
+            stack = _Stack(home, http, metrics, screen, forks, small=small)
             try:
                 stack.start(settings_env, database_url, broker_url, prepare, children)
                 stack.stay(on_ready)
@@ -102,8 +100,8 @@ def up(
     except KeyboardInterrupt:
         screen.say("Everything has ended; the data stays.")
     finally:
-        if begun:
-            begun.close()  # Where the start failed early, nobody has taken it over.
+        if forks:
+            forks.stop()
     return 0
 
 
@@ -116,19 +114,16 @@ class _Stack:
         http: ListenAddress,
         metrics: ListenAddress,
         screen: Screen,
-        shared: Sequence[str],
+        forks: ForkServer | None,
         *,
         small: bool,
-        begun: Begun | None,
     ) -> None:
         self._home = home
         self._http = http
         self._metrics = metrics
         self._screen = screen
-        self._shared = shared
+        self._forks = forks
         self._small = small
-        self._begun = begun
-        self._forks: ForkServer | None = None
         self._supervisor = Supervisor(screen.complain)
 
     @property
@@ -150,7 +145,8 @@ class _Stack:
         self._check_ports()
         _empty_metrics(settings_env)
         self._screen.say(f"Starting on {self._home} …")
-        self._start_fork_server(settings_env, children)  # It imports while the servers start.
+        if self._forks and self._small:
+            self._forks.rest_s = REST_S
         urls = self._start_servers(database_url, broker_url)
         env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
         self._tell_commands(urls)
@@ -166,14 +162,6 @@ class _Stack:
         urls = {name: url if name in child.roles else "" for name, url in roles.items()}
         port = self._metrics.port if child.shows_metrics else 0
         return {**urls, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
-
-    def _start_fork_server(self, settings_env: Mapping[str, str], children: Sequence[Child]) -> None:
-        """Start the fork server, without any URL: what it has in memory, all its processes have."""
-        if self._shared and forking.is_supported():
-            urls = {"IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL"}.union(*(child.roles for child in children))
-            env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings_env, **dict.fromkeys(urls, "")}
-            self._forks = ForkServer(self._home, self._shared, env, REST_S if self._small else None, self._begun)
-            self._supervisor.add(self._forks)
 
     def _run(self, child: Child, env: Mapping[str, str]) -> None:
         ChildProcess(self._home, child, env, self._forks).run()

@@ -18,8 +18,9 @@ import pytest
 import yaml
 
 from tests import queries
+from tests.patience import wait_until
 from tests.ports import free_port
-from tests.production import BACKLOG, COMMANDS, Production, at_work, message, wait_for
+from tests.production import BACKLOG, COMMANDS, Production, at_work, message
 
 pytestmark = pytest.mark.slow
 
@@ -81,20 +82,20 @@ def test_the_listener_of_a_worker_shows_what_its_children_count(production):
         }
         return shown == done and min(done.values()) > 0
 
-    wait_for(agree)
+    wait_until(agree)
     assert production.total("worker-cpu", "imprint_dispatches_total", target="memory_consolidator") == 0
     added = sum(production.total(worker, "imprint_memories_total", change="added") for worker in WORKERS)
     assert added == 3, "what the rules and the model found, and the episode"
 
 
 def test_every_message_is_observed_once_when_it_is_indexed(production):
-    wait_for(lambda: production.total("worker-cpu", "imprint_searchable_seconds_count") >= BACKLOG + 5)
+    wait_until(lambda: production.total("worker-cpu", "imprint_searchable_seconds_count") >= BACKLOG + 5)
     assert production.total("worker-cpu", "imprint_searchable_seconds_count") == BACKLOG + 5
     assert 0 < production.total("worker-cpu", "imprint_searchable_seconds_sum") < 60 * (BACKLOG + 5)
 
 
 def test_every_declared_metric_is_shown_by_some_process(production):
-    wait_for(lambda: production.total("clock", "imprint_dispatches_open") >= 0 and bool(lag(production)))
+    wait_until(lambda: production.total("clock", "imprint_dispatches_open") >= 0 and bool(lag(production)))
     shown = production.samples()
     assert {name for name in queries.declared() if name not in shown} == set()
 
@@ -104,7 +105,7 @@ def lag(production: Production) -> list[Any]:
 
 
 def test_every_query_of_dashboard_and_alerts_finds_its_series(production, root):
-    wait_for(lambda: bool(lag(production)))
+    wait_until(lambda: bool(lag(production)))
     shown = production.samples() | {"up": [({"job": f"imprint-{name}"}, 1.0) for name in COMMANDS]}
     for query in [*queries.of_dashboard(root), *queries.of_alerts(root)]:
         for selector in queries.selectors(query.text):
@@ -136,16 +137,16 @@ def test_what_a_child_has_counted_outlives_it_and_its_successor_adds_to_it(produ
     killed = set(production.children("worker-cpu"))
     for child in killed:
         os.kill(child, signal.SIGKILL)
-    wait_for(lambda: len(set(production.children("worker-cpu")) - killed) == len(killed))
+    wait_until(lambda: len(set(production.children("worker-cpu")) - killed) == len(killed))
     assert production.total("worker-cpu", metric) == before
     traffic(production, round_=1)
-    wait_for(lambda: production.total("worker-cpu", metric) == before + 5)
+    wait_until(lambda: production.total("worker-cpu", metric) == before + 5)
 
 
 @pytest.mark.skipif(PROMETHEUS is None, reason="Prometheus is not installed; `make monitoring` brings it")
 def test_a_real_prometheus_answers_every_query_of_dashboard_and_alerts(production, root, tmp_path):
     with prometheus(production, root, tmp_path) as ask:
-        wait_for(lambda: len(ask("up == 1")) == len(COMMANDS))
+        wait_until(lambda: len(ask("up == 1")) == len(COMMANDS))
         for round_ in (2, 3, 4):
             traffic(production, round_)
             time.sleep(SCRAPES_SECONDS / 3)

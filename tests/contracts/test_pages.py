@@ -24,7 +24,7 @@ import pytest
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import ended, event, said
 
 ROOT: Final = Path(__file__).parents[2]
@@ -212,7 +212,7 @@ class Reader:
         """The command with an id of the kind that it needs, where a page has a word in its place or cuts one short."""
         self.ids["URL"] = self.stand.url
         if "$ID" in command or re.search(r"imprint memory (why|undo|related|pin|delete)", command):
-            wait_for(self._quiet)  # What is under way may archive the memory whose id is taken.
+            wait_until(self._quiet)  # What is under way may archive the memory whose id is taken.
             trust = {"trust": "quarantined"} if "/review" in command else {}
             memory = self._first("/v1/memories", user_id="ada", **trust)["id"]
             self.ids["ID"] = memory
@@ -221,7 +221,7 @@ class Reader:
             ids = [one["id"] for one in self._api("GET", "/v1/memories", params={"user_id": "ada"})["items"]]
             self.ids["OTHER"] = next(one for one in ids if one != self.ids["ID"])
         if "$JOB" in command:
-            wait_for(lambda: self._first("/v1/memories/bulk/jobs")["status"] not in UNDER_WAY)
+            wait_until(lambda: self._first("/v1/memories/bulk/jobs")["status"] not in UNDER_WAY)
             self.ids["JOB"] = self._first("/v1/memories/bulk/jobs")["id"]
         if "$UNIT" in command:
             self.ids["UNIT"] = self._first("/v1/sessions/s1/units")["id"]
@@ -253,7 +253,7 @@ class Reader:
     def _rebuilt(self) -> str:
         """A rebuild that is ready to be applied or dropped."""
         started = self._api("POST", "/v1/rebuilds", json={"user_id": "ada"})["id"]
-        wait_for(lambda: self._api("GET", f"/v1/rebuilds/{started}")["status"] == "ready")
+        wait_until(lambda: self._api("GET", f"/v1/rebuilds/{started}")["status"] == "ready")
         return str(started)
 
     def _environment(self) -> dict[str, str]:

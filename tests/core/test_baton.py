@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.baton import Baton
-from tests.production import wait_for
+from tests.patience import wait_until
 
 SOON = 5.0
 
@@ -35,7 +35,7 @@ class Runner:
 
         self._threads.append(threading.Thread(target=run))
         self._threads[-1].start()
-        wait_for(lambda: begun.is_set() or starting(self.baton) != waiting, every=0.001)
+        wait_until(lambda: begun.is_set() or starting(self.baton) != waiting, every=0.001)
 
     def join(self) -> None:
         for one in self._threads:
@@ -100,7 +100,7 @@ def test_what_has_begun_goes_on_before_what_begins() -> None:
     runner.start(between)
     runner.start(lambda: runner.said.append("begins"))
     back.set()
-    wait_for(lambda: bool(runner.baton._lines[""].returning), every=0.001)
+    wait_until(lambda: bool(runner.baton._lines[""].returning), every=0.001)
     gate.set()
     runner.join()
     assert runner.said == ["between", "begun", "begins"]
@@ -229,7 +229,7 @@ def test_even_before_those_that_have_begun() -> None:
     runner.start(between, "noisy")
     runner.start(lambda: runner.said.append("quiet"), "quiet")
     back.set()
-    wait_for(lambda: bool(runner.baton._lines["noisy"].returning), every=0.001)
+    wait_until(lambda: bool(runner.baton._lines["noisy"].returning), every=0.001)
     gate.set()
     runner.join()
     assert runner.said == ["quiet", "noisy"]
@@ -249,7 +249,7 @@ def test_tenants_that_all_want_to_compute_get_equal_time() -> None:
         for _ in range(4):
             pool.submit(work, "long", 0.02)
             pool.submit(work, "short", 0.004)
-        wait_for(lambda: sum(spent.values()) > 0.8, every=0.01)
+        wait_until(lambda: sum(spent.values()) > 0.8, every=0.01)
         over.set()
     assert 0.5 < spent["long"] / spent["short"] < 2
 

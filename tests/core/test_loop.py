@@ -9,13 +9,14 @@ import pytest
 
 from core import loop, metrics
 from core.loop import Loop
+from tests.patience import PATIENCE_SECONDS
 
 SOON = 5.0
 """Seconds that a busy machine may take for what takes none."""
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    ends = time.monotonic() + SOON
+    ends = time.monotonic() + PATIENCE_SECONDS
     while not holds() and time.monotonic() < ends:
         time.sleep(0.001)
     return holds()

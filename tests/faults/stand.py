@@ -14,9 +14,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from bench.stand import Stand
-
-PATIENCE_SECONDS = 300
-"""Longest wait of these suites. It ends runs that hang; what a busy machine takes longer for is no fault."""
+from tests.patience import PATIENCE_SECONDS
 
 FAULT = [pytest.mark.fault, pytest.mark.timeout(2 * PATIENCE_SECONDS)]
 """Marks of a module of these suites."""

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -17,11 +17,14 @@ import pytest
 from sqlalchemy import text
 
 from api.stack.broker import Broker
+from api.stack.process import Process
 from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
-from tests.faults.stand import FAULT, PATIENCE_SECONDS, eventually
+from tests.faults.stand import FAULT, eventually
+from tests.forked import forked
+from tests.patience import PATIENCE_SECONDS
 from tests.rules.samples import a_document
 from tests.samples import TENANT
 from tests.works import Works
@@ -62,18 +65,25 @@ def each_second(app: Database) -> None:
 
 
 @contextmanager
-def clocks(
-    environment: dict[str, str], folder: Path, count: int = 1, command: list[str] = CLOCK, **settings: str
-) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """That many clock processes; those still running at the end are killed."""
+def clocks(environment: dict[str, str], count: int = 1, **settings: str) -> Iterator[list[Process]]:
+    """That many clock processes, ended with the block."""
     told = environment | {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
-    running = [subprocess.Popen(command, env=told, cwd=folder) for _ in range(count)]
+    with ExitStack() as running:
+        yield [running.enter_context(forked(told, "workers", "clock")) for _ in range(count)]
+
+
+@contextmanager
+def program(
+    environment: dict[str, str], folder: Path, command: list[str], **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A clock by its command, in a folder; it is killed where it still runs at the end."""
+    told = environment | {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
+    process = subprocess.Popen(command, env=told, cwd=folder)
     try:
-        yield running
+        yield process
     finally:
-        for process in running:
-            process.kill()
-            process.wait(10)
+        process.kill()
+        process.wait(10)
 
 
 def seconds(queue: Database) -> list[int]:
@@ -85,11 +95,11 @@ def seconds(queue: Database) -> list[int]:
 
 
 def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
-    environment: dict[str, str], tmp_path: Path, queue: Database, works: Works
+    environment: dict[str, str], queue: Database, works: Works
 ) -> None:
-    with clocks(environment, tmp_path, 3, catch_up="all") as running:
+    with clocks(environment, 3, catch_up="all") as running:
         eventually(lambda: len(seconds(queue)) >= 3)
-        running[0].send_signal(signal.SIGKILL)
+        os.kill(running[0].pid, signal.SIGKILL)
         then = len(seconds(queue))
         eventually(lambda: len(seconds(queue)) >= then + 4)
     assert seconds(queue) == list(range(len(seconds(queue)))), "without a gap, and none twice"
@@ -102,12 +112,12 @@ def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
 
 
 def test_the_last_of_three_takes_over_and_makes_up_for_what_was_missed(
-    environment: dict[str, str], tmp_path: Path, queue: Database
+    environment: dict[str, str], queue: Database
 ) -> None:
-    with clocks(environment, tmp_path, 3, catch_up="all") as running:
+    with clocks(environment, 3, catch_up="all") as running:
         eventually(lambda: len(seconds(queue)) >= 2)
         for process in running[:2]:
-            process.send_signal(signal.SIGKILL)
+            os.kill(process.pid, signal.SIGKILL)
         fired = seconds(queue)[-1]
         eventually(lambda: seconds(queue)[-1] >= fired + 3)
     assert seconds(queue) == list(range(len(seconds(queue))))
@@ -115,15 +125,15 @@ def test_the_last_of_three_takes_over_and_makes_up_for_what_was_missed(
 
 @pytest.mark.parametrize("catch_up", ["once", "all"])
 def test_a_clock_killed_and_started_again_catches_up_as_it_is_set(
-    environment: dict[str, str], tmp_path: Path, queue: Database, catch_up: str
+    environment: dict[str, str], queue: Database, catch_up: str
 ) -> None:
-    with clocks(environment, tmp_path) as running:
+    with clocks(environment) as [process]:
         eventually(lambda: len(seconds(queue)) >= 2)
-        running[0].send_signal(signal.SIGKILL)
-        running[0].wait(10)
+        os.kill(process.pid, signal.SIGKILL)
+        eventually(lambda: not process.alive())
     before = seconds(queue)[-1]
     time.sleep(4)
-    with clocks(environment, tmp_path, catch_up=catch_up):
+    with clocks(environment, catch_up=catch_up):
         eventually(lambda: seconds(queue)[-1] > before)
     missed = seconds(queue)[before + 1] - before - 1
     assert missed == 0 if catch_up == "all" else missed >= 3
@@ -134,7 +144,7 @@ def test_a_clock_killed_and_started_again_catches_up_as_it_is_set(
 def test_a_clock_fires_and_ends_when_it_is_told_to_and_leaves_no_file(
     environment: dict[str, str], tmp_path: Path, queue: Database, command: list[str], signal_: signal.Signals
 ) -> None:
-    with clocks(environment, tmp_path, command=command, sweep_seconds=str(10 * PATIENCE_SECONDS)) as [process]:
+    with program(environment, tmp_path, command, sweep_seconds=str(10 * PATIENCE_SECONDS)) as process:
         eventually(lambda: len(seconds(queue)) >= 2)
         process.send_signal(signal_)
         assert process.wait(PATIENCE_SECONDS) == 0, "its next turn is much later"
@@ -143,15 +153,13 @@ def test_a_clock_fires_and_ends_when_it_is_told_to_and_leaves_no_file(
 
 def test_without_a_broker_the_schedule_goes_on(environment: dict[str, str], tmp_path: Path, queue: Database) -> None:
     broker = Broker(tmp_path / "broker", durable=False)
-    folder = tmp_path / "work"
-    folder.mkdir()
     try:
         broker.start()
-        with clocks(environment, folder, broker_url=broker.url) as [process]:
+        with clocks(environment, broker_url=broker.url) as [process]:
             eventually(lambda: len(seconds(queue)) >= 2)
             broker.stop()
             then = len(seconds(queue))
             eventually(lambda: len(seconds(queue)) >= then + 3)
-            assert process.poll() is None
+            assert process.alive()
     finally:
         broker.stop()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -49,10 +52,20 @@ def test_killed_workers_cost_nothing_and_double_nothing(stand: Stand, model: Mod
     assert_extracted_once(stand, session)
 
 
-def test_a_killed_fork_server_costs_nothing(stand: Stand, model: Model) -> None:
+def fork_server(stand: Stand) -> int:
+    """Its pid; 0: it rests."""
+    for child in Path(f"/proc/{stand.pid}/task/{stand.pid}/children").read_text().split():
+        if Path(f"/proc/{child}/comm").read_text() == "fork-server\n":
+            return int(child)
+    return 0
+
+
+def test_a_fork_server_that_is_killed_while_it_is_needed_costs_nothing(stand: Stand, model: Model) -> None:
     session = f"s-{uuid.uuid4().hex[:12]}"
+    eventually(lambda: not fork_server(stand))
     before = pid(stand, "workers")
-    kill_group(stand, "fork-server")
+    kill_group(stand, "workers")
+    os.kill(eventually(lambda: fork_server(stand)), signal.SIGKILL)
     eventually(lambda: pid(stand, "workers") not in {0, before})
     token = eventually(lambda: publish(stand, conversation(session)))
     stand.settle(token)

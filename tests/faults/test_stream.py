@@ -11,7 +11,8 @@ import time
 import httpx
 
 from bench.stand import Stand, stack
-from tests.faults.stand import FAULT, PATIENCE_SECONDS, eventually, pid
+from tests.faults.stand import FAULT, eventually, pid
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = FAULT
 

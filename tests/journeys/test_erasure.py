@@ -24,8 +24,8 @@ from core.memory import receipts
 from core.types import Json
 from tests.core.erasing import a_word
 from tests.doors import Doors, opened
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.ports import free_port
-from tests.production import wait_for
 from tests.readiness import wait_until_ready
 from tests.samples import ended, event, said
 from tests.works import Works, at_work
@@ -151,7 +151,7 @@ class Stack:
 
     def settle(self, answer: httpx.Response) -> None:
         assert answer.status_code == 202, answer.text
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_SECONDS
         while not self.http.get(
             "/v1/settle", params={"token": answer.json()["settle_token"], "timeout": 20, "flush": True}
         ).json()["settled"]:
@@ -263,7 +263,7 @@ def _plant(stack: Stack, user: str, word: str) -> None:
     assert post("/v1/rules", json=broken).is_success
     time.sleep(4)  # Rules are in force within a second; the rest is for a machine that is busy.
     post("/v1/events", json=said(f"{name}, once more.", session=f"s-{user}", user=user))
-    wait_for(lambda: bool(stack.http.get("/v1/dispatches?status=retrying").json()["items"]))
+    wait_until(lambda: bool(stack.http.get("/v1/dispatches?status=retrying").json()["items"]))
 
 
 def _over_the_bus(stack: Stack, user: str, word: str) -> None:
@@ -273,7 +273,7 @@ def _over_the_bus(stack: Stack, user: str, word: str) -> None:
         producer = connection.Producer(exchange=EXCHANGE, routing_key="order.placed")
         producer.publish(json.dumps(document), content_type="application/json")
         producer.publish(json.dumps(document)[:-2], content_type="application/json")
-    wait_for(lambda: stack.http.get(f"/v1/events/bus-{word}").is_success)
+    wait_until(lambda: stack.http.get(f"/v1/events/bus-{word}").is_success)
 
 
 @pytest.mark.slow

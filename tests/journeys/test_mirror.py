@@ -13,6 +13,7 @@ import pytest
 
 from core.config import Settings
 from core.storage.db import Database
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import accept_all, ended, said
 from tests.workers.mirrors import Desk, desk, line_of
 from tests.works import at_work
@@ -20,7 +21,6 @@ from workers.mirror_watcher import MirrorWatcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
 TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")
-PATIENCE_SECONDS = 300
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from typing import Final
 
 from core import memoize
 from tests.doors import Doors
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import ended, said
 from tests.works import Works
 
 USER: Final = "yolanda"
 
-PATIENCE: Final = 30.0
 """Seconds in which threads are done with what they have in hand; half of one, mostly."""
 
 MARKS: Final = ("zzvqxkjm", "ффжцкщ", "龘靐齉", "wvvkxqzz")
@@ -73,7 +73,7 @@ def held(turned: str) -> list[str]:
 
 def held_at_last(turned: str) -> list[str]:
     """The same, once all threads have done what they had in hand."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + PATIENCE_SECONDS
     while (found := held(turned)) and time.monotonic() < until:
         time.sleep(0.5)
     return [one[::-1] for one in found]

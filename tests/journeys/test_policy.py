@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from bench.stand import Stand, stack
+from tests.patience import PATIENCE_SECONDS
 from tests.ports import POLL_SECONDS
 
-PATIENCE_SECONDS = 300
 NOTIFY = {"action_type": "notify", "channel": "log", "template": "{{payload.id}}"}
 
 

@@ -11,6 +11,7 @@ import pytest
 from kombu import Connection, Exchange, Queue
 
 from bench.stand import Stand, stack
+from tests.patience import PATIENCE_SECONDS
 from workers.app import QUEUES
 
 pytestmark = [pytest.mark.rabbitmq]
@@ -79,11 +80,11 @@ def test_events_over_the_bus_are_accepted_and_what_cannot_be_read_is_set_aside(s
         producer = connection.Producer()
         producer.publish(event, exchange=EVENTS, routing_key="message.added", declare=[EVENTS])
         producer.publish(f"{{no {session}", exchange=EVENTS, routing_key="x", content_type="application/json")
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         dead = stand.call("GET", "/v1/dispatches?status=dead")["items"]
         events = stand.call("GET", f"/v1/events?session_id={session}")["items"]
         if events and any(session in d["params"]["body"] for d in dead):
             return
         time.sleep(0.1)
-    pytest.fail("the bus's messages did not arrive within 120 s")
+    pytest.fail(f"the bus's messages did not arrive within {PATIENCE_SECONDS} s")

@@ -7,11 +7,8 @@ import json
 import os
 import re
 import select
-import signal
 import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,9 +20,10 @@ import httpx
 
 from core.config import Settings
 from core.storage.db import app_url, router_url
+from tests.forked import forked
 from tests.initial import LASTING
+from tests.patience import wait_until
 from tests.ports import free_port
-from tests.production import wait_for
 
 CHUNK = b" " * (256 * 1024)
 ANSWER_SECONDS = 30
@@ -58,7 +56,7 @@ class Served:
 
 @contextlib.contextmanager
 def process(settings: Settings, **more: Any) -> Iterator[Served]:
-    """`imprint serve` on these settings, with `more` on top, until the test is over."""
+    """The API as `imprint serve` runs it on these settings, with `more` on top, until the test is over."""
     port = free_port()
     told = {
         "home": str(settings.home),
@@ -75,14 +73,10 @@ def process(settings: Settings, **more: Any) -> Iterator[Served]:
     environment["PGAPPNAME"] = LASTING
     for name, value in told.items():
         environment[f"IMPRINT_{name.upper()}"] = value if isinstance(value, str) else json.dumps(value)
-    running = subprocess.Popen([sys.executable, "-m", "api.cli.main", "serve"], env=environment)
-    served = Served(port, running.pid)
-    try:
-        wait_for(lambda: _alive(served))
+    with forked(environment, "api.cli.serve") as running:
+        served = Served(port, running.pid)
+        wait_until(lambda: _alive(served))
         yield served
-    finally:
-        running.send_signal(signal.SIGTERM)
-        running.wait(20)
 
 
 def _alive(served: Served) -> bool:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import closing
 
 import pytest
 
+from api.stack.process import Process, log_file
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.maintenance import heartbeat
 from core.storage import db
-from tests.production import wait_for
+from tests.forked import forked
+from tests.patience import wait_until
 from workers import app as celery_app
 
 
 @pytest.fixture
-def worker(settings: Settings, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def worker(settings: Settings) -> Iterator[Process]:
     """A real worker on the servers of the tests, started as `imprint up` starts it."""
     assert settings.database_url
     told = {
@@ -31,30 +31,22 @@ def worker(settings: Settings, tmp_path: Path) -> Iterator[subprocess.Popen[byte
         "IMPRINT_EMBEDDING": "hash",
         "IMPRINT_METRICS_PORT": "0",
     }
-    with (tmp_path / "worker.log").open("wb") as log:
-        command = [sys.executable, "-m", "workers", "worker", "--queue", "cpu", "--concurrency", "1"]
-        process = subprocess.Popen(command, env={**os.environ, **told}, stderr=log, stdout=log)
-        app = db.connect(db.app_url(settings), 1)
+    arguments = ("workers", "worker", "--queue", "cpu", "--concurrency", "1")
+    with closing(db.connect(db.app_url(settings), 1)) as app, forked({**os.environ, **told}, *arguments) as process:
 
         def beats() -> bool:
             with app.queue() as tx:
                 return "worker-cpu" not in heartbeat.missing_processes(tx)
 
-        try:
-            wait_for(beats)
-            yield process
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-            app.close()
-    assert "IndexError" not in (tmp_path / "worker.log").read_text()
+        wait_until(beats)
+        yield process
+        process.end(signal.SIGTERM, 30.0)
+        assert "IndexError" not in log_file(process.home, process.name).read_text()
 
 
-def test_a_worker_neither_answers_nor_obeys_commands_on_the_broker(
-    settings: Settings, worker: subprocess.Popen[bytes]
-) -> None:
+def test_a_worker_neither_answers_nor_obeys_commands_on_the_broker(settings: Settings, worker: Process) -> None:
     sender = celery_app.create(settings, broker_url(settings))
     assert sender.control.ping(timeout=2) == []
     sender.control.shutdown()
     time.sleep(2)
-    assert worker.poll() is None
+    assert worker.alive()

@@ -23,6 +23,7 @@ from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits
 from tests.conftest import Servers
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import TENANT, accept_all, event, said
 from workers.routing import bus_consumer
 from workers.routing.bus_consumer import BusConsumer, Intake
@@ -129,7 +130,7 @@ def publish(url: str, body: bytes, **more: object) -> None:
 
 
 def until_heard(app: Database, name: str) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         with app.tenant(TENANT) as tx:
             if tx.execute(text("SELECT count(*) FROM events WHERE id = :id"), {"id": name}).scalar_one():

@@ -20,6 +20,7 @@ from core.storage.db import Database
 from core.tenancy import limits as tenancy_limits
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of
+from tests.patience import wait_until
 from tests.samples import TENANT, event, said
 from tests.security.processes import Served, head, process, pulse, status_of
 
@@ -129,12 +130,17 @@ def test_waiting_settles_are_bounded_by_tenant(settings: Settings, app: Database
 
 @contextlib.contextmanager
 def waiting(served: Served, key: str, token: str, number: int) -> Iterator[None]:
-    """So many callers who wait in `GET /v1/settle`."""
+    """So many callers who wait in `GET /v1/settle`, which is as many as may."""
     asked = f"GET /v1/settle?token={token}&timeout=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n"
     with contextlib.ExitStack() as links:
         for _ in range(number):
             links.enter_context(served.connect()).sendall(asked.encode())
-        time.sleep(0.5)
+        wait_until(
+            lambda: (
+                ask(served, key, "GET", f"/v1/settle?token={token}&timeout=0").status_code
+                == httpx.codes.TOO_MANY_REQUESTS
+            )
+        )
         yield
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from core.config import Settings
 from tests.doors import key_of
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT
 from tests.security.processes import Served, head, process, pulse, send, status_of
 
@@ -156,8 +156,8 @@ def test_1200_half_requests_are_gone_after_the_deadline_and_the_service_answers_
                 with contextlib.suppress(ConnectionError):
                     link.sendall(b"POST /v1/search HTTP/1.1\r\nHost: a\r\nX-")
             # A refused connection is open until its answer is sent, so a few more may be seen for a moment.
-            wait_for(lambda: 900 < served.files() - before <= 1_010)
-            wait_for(lambda: served.files() - before < 20)
+            wait_until(lambda: 900 < served.files() - before <= 1_010)
+            wait_until(lambda: served.files() - before < 20)
             assert time.monotonic() - began < 12
             assert httpx.get(f"{served.url}/healthz").is_success
 

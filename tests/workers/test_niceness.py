@@ -14,7 +14,7 @@ import pytest
 
 from core.config import Settings
 from tests.conftest import Servers
-from tests.production import wait_for
+from tests.patience import wait_until
 from workers.niceness import ROUTER_PART
 
 NICENESS = 9
@@ -82,7 +82,7 @@ def test_nobody_yields_where_that_is_not_wanted(upgraded: Settings, servers: Ser
 
 def _until(process: int, niceness: int) -> None:
     """Wait until a process and its session have this niceness."""
-    wait_for(lambda: _status(process)[1] == niceness and _of_session(process) in {None, niceness}, every=0.02)
+    wait_until(lambda: _status(process)[1] == niceness and _of_session(process) in {None, niceness}, every=0.02)
 
 
 def _status(process: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from core.erasure import runner
 from core.inference.client import Call
 from core.storage.db import Database
 from tests.factories import EMBEDDER, a_job
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import owe
 from workers import tools
@@ -80,7 +80,7 @@ def test_nor_while_an_erasure_is_being_committed(app: Database, priced: Tools) -
         with app.tenant(TENANT) as tx:
             runner.restart_running(tx)
             noting = pool.submit(tools.note_call, priced, job, CALL)
-            wait_for(lambda: noting.done() or waits_for_a_lock(app))
+            wait_until(lambda: noting.done() or waits_for_a_lock(app))
         noting.result(30)
     assert recorded(app).answer is None
 

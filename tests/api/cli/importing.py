@@ -8,14 +8,11 @@ from pathlib import Path
 
 TAKE_IN = """
 import os, signal, sys
-from api.cli.optional_libraries import OPTIONAL
-from api.cli.shared_modules import SHARED
-from api.stack.fork_marks import HOME, MARK
-from api.stack.fork_server import _take_in
-def take_in(places):
-    for place in places:
-        if place not in {HOME, MARK}:
-            _take_in(place)
+from api.cli.shared_modules import HIDDEN, SHARED
+from api.stack.fork_server import MARK, _take_in
+for entry in SHARED:
+    if entry != MARK:
+        _take_in(entry, HIDDEN)
 """
 
 

@@ -5,17 +5,15 @@ from pathlib import Path
 import pytest
 
 from api.cli import local_stack
-from api.cli.watching import WantedStack
 from core.config import ClientSettings
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with settings for its stack, in which `imprint up` starts nothing."""
+    """A folder with settings for its stack."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("IMPRINT_HOME", raising=False)
-    monkeypatch.setattr(WantedStack, "become", lambda _: None)
     (tmp_path / "data").mkdir()
     (tmp_path / ".env").write_text("IMPRINT_HOME=data\n")
     return tmp_path

@@ -14,7 +14,8 @@ from api.stack import forking
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from tests import production
-from tests.production import Production, message, wait_for
+from tests.patience import wait_until
+from tests.production import Production, message
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
 
@@ -31,12 +32,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]:
         made.environment["IMPRINT_API_PROCESSES"] = "2"
         last.callback(made.stop)
         made.start("api")
-        wait_for(made.alive)
+        wait_until(made.alive)
         yield made
 
 
 def test_two_processes_serve_one_port(served):
-    wait_for(lambda: len(served.children("api")) == 2)
+    wait_until(lambda: len(served.children("api")) == 2)
     url = str(served.api.base_url)
     for _ in range(8):
         assert httpx.get(f"{url}/healthz").status_code == httpx.codes.OK
@@ -59,8 +60,8 @@ def test_sighup_renews_both_and_refuses_no_connection(served):
 
 
 def test_one_that_is_killed_is_replaced_while_the_other_answers(served):
-    wait_for(lambda: len(served.children("api")) == 2)
+    wait_until(lambda: len(served.children("api")) == 2)
     killed = served.children("api")[0]
     os.kill(killed, signal.SIGKILL)
-    wait_for(lambda: killed not in served.children("api") and len(served.children("api")) == 2)
+    wait_until(lambda: killed not in served.children("api") and len(served.children("api")) == 2)
     assert httpx.get(f"{served.api.base_url}/healthz").status_code == httpx.codes.OK

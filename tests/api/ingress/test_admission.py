@@ -16,7 +16,7 @@ from core.transfer import export
 from tests.api.posting import problem
 from tests.commands import served
 from tests.doors import OTHER, key_of, opened
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import event, said
 
 
@@ -53,7 +53,7 @@ def test_large_bodies_of_a_tenant_are_worked_on_one_at_a_time_and_small_ones_bes
         headers = {"authorization": f"Bearer {key}"}
         large = [event(payload={"text": "x" * LARGE_BYTES})]
         sent = [clients.submit(httpx.post, f"{url}/v1/events", json=large, headers=headers) for _ in range(4)]
-        wait_for(lambda: bool(running))
+        wait_until(lambda: bool(running))
         assert httpx.post(f"{url}/v1/events", json=[event()], headers=headers).status_code == 202
         small_done.set()
         assert [future.result().status_code for future in sent] == [202] * 4
@@ -82,7 +82,7 @@ def test_beside_another_tenant_exports_are_worked_on_one_at_a_time(
             other = {"authorization": f"Bearer {key_of(settings, OTHER)}"}
             assert httpx.get(f"{url}/v1/events", headers=other).status_code == 200
         sent = [clients.submit(httpx.get, f"{url}/v1/users/ada/export", headers=headers) for _ in range(4)]
-        wait_for(lambda: len(running) == most)
+        wait_until(lambda: len(running) == most)
         may_end.set()
         assert [future.result().status_code for future in sent] == [200] * 4
     assert max(together) == most

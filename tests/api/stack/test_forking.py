@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,55 +13,33 @@ from pathlib import Path
 import pytest
 
 from api.stack import forking, process
-from api.stack.fork_marks import MARK
-from api.stack.fork_server import EARLY, NOW
+from api.stack.fork_server import EARLY, MARK, NOW
 from api.stack.forking import ForkServer
 from api.stack.process import NotStarted
-from api.stack.supervisor import Child, ChildProcess
-from core import interpreter
-from tests.api.stack.running import wait_until
+from tests.api.stack.running import begun, spawn
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
-
-HEAVY = "import os\nPID = os.getpid()\nCALLED = []\n\ndef call():\n    CALLED.append(os.getpid())\n"
-PROGRAM = """
-import os, sys, time
-import heavy
-print("imported by", heavy.PID, "called by", heavy.CALLED, "arguments", sys.argv[1:], "own", os.environ.get("OWN"))
-if sys.argv[1] == "fail":
-    sys.exit("FATAL: it lacks its key")
-if sys.argv[1] == "stay":
-    time.sleep(600)
-"""
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ForkServer]:
-    process.furnish_home(tmp_path)
-    (tmp_path / "heavy.py").write_text(HEAVY)
-    (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "module.py").touch()
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    made = ForkServer(tmp_path, ["heavy:call", "package.module"], env)
-    made.start()
+    made = begun(tmp_path, "heavy:call", "package.module")
     yield made
-    made.stop(1.0)
+    made.stop()
 
 
 def log(tmp_path: Path, name: str) -> str:
     return process.log_file(tmp_path, name).read_text()
 
 
-def spawn(server: ForkServer, name: str, *words: str, **env: str) -> process.Process:
-    return server.spawn(name, ["program", *words], {**os.environ, **env})
-
-
 def test_a_process_has_what_the_server_imported_and_an_environment_of_its_own(
     server: ForkServer, tmp_path: Path
 ) -> None:
-    first = spawn(server, "first", "stay", OWN="secret of the first")
-    second = spawn(server, "second", "stay", OWN="of the second")
+    first = spawn(server, tmp_path, "first", "stay", OWN="secret of the first")
+    second = spawn(server, tmp_path, "second", "stay", OWN="of the second")
     wait_until(lambda: "own" in log(tmp_path, "first") and "own" in log(tmp_path, "second"))
     common = f"imported by {server.pid} called by [{server.pid}] arguments ['stay'] own"
     assert log(tmp_path, "first").strip() == f"{common} secret of the first"
@@ -73,117 +53,97 @@ def test_a_process_has_what_the_server_imported_and_an_environment_of_its_own(
 
 
 def test_a_module_that_the_server_has_imported_runs_again_without_a_warning(server: ForkServer, tmp_path: Path) -> None:
-    done = server.spawn("again", ["package.module"], dict(os.environ))
+    done = server.spawn(tmp_path, "again", ["package.module"], dict(os.environ))
     wait_until(lambda: not done.alive())
     assert (done.exit(), log(tmp_path, "again")) == ("exit 0", "")
 
 
-def test_how_a_process_ended_is_known(server: ForkServer) -> None:
-    failed = spawn(server, "failed", "fail")
+def test_how_a_process_ended_is_known(server: ForkServer, tmp_path: Path) -> None:
+    failed = spawn(server, tmp_path, "failed", "fail")
     wait_until(lambda: not failed.alive())
     assert process.farewell_of(failed) == "exit 1: FATAL: it lacks its key"
-    done = spawn(server, "done", "end")
+    done = spawn(server, tmp_path, "done", "end")
     wait_until(lambda: not done.alive())
     assert done.exit() == "exit 0"
 
 
-def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server: ForkServer) -> None:
-    orphan = spawn(server, "orphan", "stay")
-    assert server.pid
-    os.kill(server.pid, signal.SIGKILL)
-    wait_until(lambda: not server.alive())
-    wait_until(lambda: not orphan.alive())
-    wait_until(lambda: process.wait_released(server._home, "orphan", 0.1))
-    with pytest.raises(NotStarted, match=r"orphan waits for the fork server, which has ended \(SIGKILL\)"):
-        spawn(server, "orphan", "stay")
-    server.start()
-    again = spawn(server, "orphan", "stay")
-    assert again.alive()
-    again.end(signal.SIGTERM, 2.0)
+def test_a_server_that_has_been_killed_begins_again_and_its_processes_do_not_need_it(
+    server: ForkServer, tmp_path: Path
+) -> None:
+    first = spawn(server, tmp_path, "first", "stay")
+    killed = server.pid
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: first.alive() and not Path(f"/proc/{killed}").exists())
+    second = spawn(server, tmp_path, "second", "stay")
+    assert server.pid != killed
+    for one in (first, second):
+        one.end(signal.SIGTERM, 2.0)
+        assert one.exit() == "SIGTERM"
 
 
-def test_what_ended_with_the_server_says_how_the_server_ended(server: ForkServer, tmp_path: Path) -> None:
-    child = ChildProcess(tmp_path, Child("orphan", interpreter.module("program", "stay")), {}, server)
-
-    def kill() -> None:
-        wait_until(lambda: "own" in log(tmp_path, "orphan"))
-        os.kill(server.pid or 0, signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    process.open_log(tmp_path, "orphan").close()
-    killer.start()
-    with pytest.raises(NotStarted, match=r"orphan waits for the fork server, which has ended \(SIGKILL\)"):
-        child.run()
-    killer.join()
-
-
-def serving(tmp_path: Path, text: str) -> ForkServer:
-    """A server that has begun to import one module."""
-    process.furnish_home(tmp_path)
-    (tmp_path / "heavy.py").write_text(text)
-    made = ForkServer(tmp_path, ["heavy"], {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"})
-    made.start()
-    return made
-
-
-def test_of_a_server_that_dies_while_it_imports_the_exit_code_and_the_last_lines_are_told(tmp_path: Path) -> None:
-    server = serving(tmp_path, "print('it begins')\nraise SystemExit('FATAL: it lacks its library')")
+def test_a_server_that_dies_while_it_imports_says_why_and_a_process_with_which_code(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = begun(tmp_path, "heavy", heavy="raise SystemExit('FATAL: it lacks its library')")
     with pytest.raises(NotStarted) as told:
-        spawn(server, "first", "stay")
-    ended = "first waits for the fork server, which has ended (exit 1: FATAL: it lacks its library)"
-    assert told.value.detail == f"{ended}; see {server.where}."
-    assert told.value.lines == ["it begins", "FATAL: it lacks its library"]
-    server.stop(0.0)
+        spawn(server, tmp_path, "first", "stay")
+    assert told.value.detail == "first waits for the fork server, which has ended (exit 1)."
+    assert capfd.readouterr().err == "FATAL: it lacks its library\n"
+    server.stop()
 
 
 def test_a_server_that_never_answers_is_not_waited_for_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forking, "FORK_LIMIT_S", 0.5)
-    server = serving(tmp_path, "import time\nprint('it begins')\nprint('it waits')\ntime.sleep(600)")
+    server = begun(tmp_path, "heavy", heavy="import time\ntime.sleep(600)")
     try:
-        wait_until(lambda: "it waits" in log(tmp_path, server.name))
         with pytest.raises(NotStarted) as told:
-            spawn(server, "first", "stay")
-        assert told.value.detail == (
-            f"first waits for the fork server, which has not answered for 0.5 s (it waits); see {server.where}."
-        )
-        assert told.value.lines == ["it begins", "it waits"]
+            spawn(server, tmp_path, "first", "stay")
+        assert told.value.detail == "first waits for the fork server, which has not answered for 0.5 s."
     finally:
-        server.stop(0.0)
+        server.stop()
+
+
+STARTS = """
+import os, signal
+from pathlib import Path
+from tests.api.stack.running import begun, spawn
+server = begun(Path.cwd(), "heavy")
+print(server.pid, spawn(server, Path.cwd(), "stays", "stay").pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_server_and_processes_end_with_the_process_that_has_begun_them(root: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", STARTS], env=env, cwd=tmp_path, capture_output=True, text=True)  # noqa: PLW1510
+    stats = [Path(f"/proc/{pid}/stat") for pid in done.stdout.split()]
+    assert len(stats) == 2
+    wait_until(
+        lambda: not any(stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z" for stat in stats)
+    )
 
 
 def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> None:
-    held = spawn(server, "held", "stay")
-    with pytest.raises(NotStarted, match=r"held ended before it began \(exit 75: FATAL: .* is held by"):
-        spawn(server, "held", "stay")
-    assert "is held by a process that still runs" in log(tmp_path, "held")
+    held = spawn(server, tmp_path, "held", "stay")
+    with pytest.raises(NotStarted, match=r"held.lock is held by a process that still runs"):
+        spawn(server, tmp_path, "held", "stay")
     assert held.alive()
     held.end(signal.SIGTERM, 2.0)
 
 
-def test_a_server_that_rests_keeps_its_processes_and_forks_again_when_asked(tmp_path: Path) -> None:
-    process.furnish_home(tmp_path)
-    (tmp_path / "heavy.py").write_text(HEAVY)
-    (tmp_path / "program.py").write_text(PROGRAM)
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    server = ForkServer(tmp_path, ["heavy"], env, rest_s=0.3)
-    server.start()
+def test_a_server_that_rests_has_ended_and_begins_again_when_asked(tmp_path: Path) -> None:
+    server = begun(tmp_path, "heavy", rest_s=0.3)
     try:
-        first, second = spawn(server, "first", "stay"), spawn(server, "second", "stay")
-        assert server.pid
-        words, pid = Path(f"/proc/{server.pid}/cmdline"), server.pid
-        wait_until(lambda: b"--children" in words.read_bytes())
-        os.kill(first.pid, signal.SIGKILL)
-        wait_until(lambda: not first.alive())
-        assert (first.exit(), second.alive(), server.pid) == ("SIGKILL", True, pid)
-        again = spawn(server, "first", "stay")
-        assert (again.alive(), second.alive()) == (True, True)
-        wait_until(lambda: b"--children" in words.read_bytes())
-        os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not (again.alive() or second.alive()))
+        first, rested = spawn(server, tmp_path, "first", "stay"), server.pid
+        wait_until(lambda: first.alive() and not Path(f"/proc/{rested}").exists())
+        second = spawn(server, tmp_path, "second", "end")
+        wait_until(lambda: not second.alive())
+        assert (second.exit(), server.pid != rested) == ("exit 0", True)
+        first.end(signal.SIGTERM, 2.0)
     finally:
-        server.stop(2.0)
+        server.stop()
 
 
 GATE = """
@@ -194,47 +154,40 @@ while not (pathlib.Path(__file__).parent / "open_{0}").exists():
 
 
 def test_what_ends_soon_does_not_wait_for_all_imports(tmp_path: Path) -> None:
-    process.furnish_home(tmp_path)
-    (tmp_path / "heavy.py").write_text(HEAVY)
-    (tmp_path / "program.py").write_text(PROGRAM)
     for name in ("first", "second"):
         (tmp_path / f"{name}.py").write_text(GATE.format(name))
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    server = ForkServer(tmp_path, ["heavy", "first", "second"], env)
-    server.start()
+    server = begun(tmp_path, "heavy", "first", "second")
     try:
         threading.Timer(0.5, (tmp_path / "open_first").touch).start()
-        early = server.spawn("early", ["program", "end"], env, when=NOW)
+        early = spawn(server, tmp_path, "early", "end", when=NOW)
         assert not (tmp_path / "open_second").exists(), "the server is still importing"
         wait_until(lambda: not early.alive())
         assert early.exit() == "exit 0"
         threading.Timer(0.5, (tmp_path / "open_second").touch).start()
-        late = server.spawn("late", ["program", "end"], env)
+        late = spawn(server, tmp_path, "late", "end")
         assert (tmp_path / "open_second").exists()
         wait_until(lambda: not late.alive())
     finally:
-        server.stop(0.0)
+        server.stop()
 
 
 def test_what_needs_the_modules_before_the_mark_does_not_wait_for_those_behind_it(tmp_path: Path) -> None:
-    process.furnish_home(tmp_path)
-    (tmp_path / "heavy.py").write_text(HEAVY)
-    (tmp_path / "program.py").write_text(PROGRAM)
     for name in ("first", "second"):
         (tmp_path / f"{name}.py").write_text(GATE.format(name))
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    server = ForkServer(tmp_path, ["first", "heavy", MARK, "second"], env)
-    server.start()
+    server = begun(tmp_path, "first", "heavy", MARK, "second")
     try:
         threading.Timer(0.5, (tmp_path / "open_first").touch).start()
-        early = [server.spawn(name, ["program", "end"], env, EARLY) for name in ("one", "two")]
+        early = [spawn(server, tmp_path, name, "end", when=EARLY) for name in ("one", "two")]
         assert (tmp_path / "open_first").exists()
         assert not (tmp_path / "open_second").exists(), "the server is still importing"
         for one in early:
             wait_until(lambda one=one: not one.alive())  # type: ignore[misc]
             assert one.exit() == "exit 0"
         (tmp_path / "open_second").touch()
-        late = [server.spawn("late", ["program", "end"], env), server.spawn("again", ["program", "end"], env, EARLY)]
+        late = [
+            spawn(server, tmp_path, "late", "end"),
+            spawn(server, tmp_path, "again", "end", when=EARLY),
+        ]
         wait_until(lambda: not any(one.alive() for one in late))
     finally:
-        server.stop(0.0)
+        server.stop()

@@ -14,7 +14,7 @@ from api.stack import process
 from api.stack.postgres import OWNER, Postgres
 from api.stack.process import wait_released
 from core.errors import Misconfigured
-from tests.api.stack.running import wait_until
+from tests.patience import wait_until
 
 
 def test_what_was_written_is_found_on_the_second_start_at_the_same_address(home: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from api.stack import forking
-from tests.api.stack.running import wait_until
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
 

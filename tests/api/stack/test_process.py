@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.stack import process
-from tests.api.stack.running import wait_until
+from tests.patience import wait_until
 
 
 def test_a_log_that_has_grown_too_long_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

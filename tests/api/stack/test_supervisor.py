@@ -9,7 +9,7 @@ import pytest
 from api.stack import process, supervisor
 from api.stack.supervisor import FIRST_DELAY_S, LONGEST_DELAY_S, Child, ChildProcess, Supervisor, Watched
 from core.errors import Misconfigured
-from tests.api.stack.running import wait_until
+from tests.patience import wait_until
 
 SLEEP = "import time; time.sleep(600)"
 

@@ -22,7 +22,7 @@ from api.stack import process
 from api.stack.postgres import Postgres
 from api.stack.supervisor import STAGE_ENDS_S
 from core.config import Settings
-from tests.api.stack.running import wait_until
+from tests.patience import wait_until
 from tests.ports import free_port
 
 NAMES = ("postgres", "broker", "api", "worker-io", "worker-cpu")

@@ -22,7 +22,7 @@ from rules.registry import store
 from tests.core.bulk.asking import a_job, begin, rows_of, standing, stored
 from tests.doors import OTHER
 from tests.factories import PERSON, carry_out, events_since
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT
 from tests.works import Works
 
@@ -115,7 +115,7 @@ def test_of_two_requests_at_once_the_second_waits_for_the_job_of_the_first(app: 
         assert jobs.of_request(tx, TENANT, "r1", "pin") is None
         thread = threading.Thread(target=lambda: found.append(of_request(app, "r1", "pin")))
         thread.start()
-        wait_for(lambda: is_waited_for(app))
+        wait_until(lambda: is_waited_for(app))
         job_id = jobs.request(tx, TENANT, a_job(request="r1", fingerprint="pin"), [(uuid4(), None)], PERSON, limit=1)
     thread.join()
     assert found == [job_id]

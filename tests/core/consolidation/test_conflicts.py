@@ -23,7 +23,7 @@ from tests import databases
 from tests.core.consolidation.disputes import NOW, dispute, dogs, state
 from tests.doors import OTHER
 from tests.factories import EMBEDDER, PERSON, a_memory, carry_out, events_since, memory_row
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT
 
 WORDS = "Ada had a dog until the summer."
@@ -250,7 +250,7 @@ def test_of_two_decisions_at_once_the_second_finds_no_conflict_any_more(app: Dat
         conflicts.resolve(tx, TENANT, old.id, Decision("keep", keep=new.id), None, PERSON)
         thread = threading.Thread(target=second)
         thread.start()
-        wait_for(lambda: is_waited_for(app))
+        wait_until(lambda: is_waited_for(app))
     thread.join()
     assert [type(one) for one in outcome] == [NotFound]
     assert state(app, new, old) == [("active", "confirmed"), ("superseded", "disputed")]

@@ -18,7 +18,7 @@ from core.types import Evidence, Relation
 from tests.core.changing import Bench, an_add
 from tests.core.erasing import AUTHOR, COMPOUND, erased, holding, rows
 from tests.factories import EMBEDDER, a_candidate
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 
@@ -237,7 +237,7 @@ def test_a_memory_that_changes_while_its_erasure_waits_is_kept_if_another_versio
         writer.apply(tx, TENANT, Owner("ada"), [edit], AUTHOR)
         thread = threading.Thread(target=erase)
         thread.start()
-        wait_for(lambda: is_waited_for(app))
+        wait_until(lambda: is_waited_for(app))
     thread.join()
     assert [type(one) for one in outcome] == [Conflict]
     assert bench.row(add.id).content == "Ada has two cats."

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -14,8 +13,8 @@ from core.baton import REQUESTS
 from core.errors import Never
 from core.inference.batching_embedder import BATCH_TEXTS, SHORT, BatchingEmbedder
 from core.inference.embedders import Embedder, Floats, HashEmbedder
+from tests.patience import PATIENCE_SECONDS, wait_until
 
-SECONDS = 30
 """That a test waits at the most for what is bound to come."""
 
 ALONE = HashEmbedder(32)
@@ -32,7 +31,7 @@ class Watched(HashEmbedder):
 
     def embed(self, texts: Sequence[str]) -> Floats:
         self.passes.append(list(texts))
-        assert self.open.wait(SECONDS)
+        assert self.open.wait(PATIENCE_SECONDS)
         if "refused" in texts:
             raise Never("This text is refused.")
         return super().embed(texts)
@@ -50,14 +49,14 @@ class Crowd:
         """A pass that runs until the model is opened."""
         self.model.open.clear()
         asked = self._pool.submit(self.embedder.embed_queries, ["first"])
-        until(lambda: self.model.passes[-1:] == [["first"]])
+        wait_until(lambda: self.model.passes[-1:] == [["first"]])
         return asked
 
     def waits(self, text: str) -> Future[Floats]:
         """One who waits for the next pass."""
         there = len(self.embedder._waiting)
         asked = self._pool.submit(self.embedder.embed_queries, [text])
-        until(lambda: len(self.embedder._waiting) > there)
+        wait_until(lambda: len(self.embedder._waiting) > there)
         return asked
 
 
@@ -69,15 +68,8 @@ def crowd() -> Iterator[Crowd]:
         one.model.open.set()
 
 
-def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 def same(asked: Future[Floats], text: str) -> bool:
-    return np.array_equal(asked.result(SECONDS), ALONE.embed([text]))
+    return np.array_equal(asked.result(PATIENCE_SECONDS), ALONE.embed([text]))
 
 
 def test_what_came_meanwhile_goes_through_together_and_each_gets_its_own(crowd: Crowd) -> None:
@@ -120,7 +112,7 @@ def test_a_text_that_is_refused_spoils_no_others(crowd: Crowd) -> None:
     assert same(asked["tea"], "tea")
     assert same(asked["coffee"], "coffee")
     with pytest.raises(Never, match="refused"):
-        asked["refused"].result(SECONDS)
+        asked["refused"].result(PATIENCE_SECONDS)
 
 
 def test_after_a_refusal_the_next_one_gets_a_pass(crowd: Crowd) -> None:
@@ -137,11 +129,11 @@ def test_what_is_no_question_goes_by_itself(crowd: Crowd, texts: list[str]) -> N
     first = crowd.busy()
     by_itself = threading.Thread(target=crowd.embedder.embed_queries, args=(texts,))
     by_itself.start()
-    until(lambda: len(crowd.model.passes) == 2)
+    wait_until(lambda: len(crowd.model.passes) == 2)
     assert crowd.model.passes[1] == texts
     assert not first.done()
     crowd.model.open.set()
-    by_itself.join(SECONDS)
+    by_itself.join(PATIENCE_SECONDS)
     assert np.array_equal(crowd.embedder.embed_queries(texts), ALONE.embed(texts))
 
 
@@ -150,7 +142,7 @@ def test_as_many_passes_run_at_once_as_there_may_be() -> None:
 
     class Meeting(HashEmbedder):
         def embed(self, texts: Sequence[str]) -> Floats:
-            together.wait(SECONDS)  # Breaks unless three are in here at the same time.
+            together.wait(PATIENCE_SECONDS)  # Breaks unless three are in here at the same time.
             return super().embed(texts)
 
     embedder: Embedder = BatchingEmbedder(Meeting(ALONE.dimension), 3)
@@ -168,7 +160,7 @@ def test_whoever_asks_what_and_when_gets_what_they_would_alone(said: list[list[s
         return [embedder.embed_queries([text]) for text in texts]
 
     with ThreadPoolExecutor(len(said)) as pool:
-        for texts, rows in zip(said, pool.map(ask, said, timeout=SECONDS), strict=True):
+        for texts, rows in zip(said, pool.map(ask, said, timeout=PATIENCE_SECONDS), strict=True):
             assert np.array_equal(np.concatenate(rows), ALONE.embed(texts))
     assert embedder._free == passes
     assert not embedder._waiting
@@ -184,14 +176,14 @@ def test_long_texts_are_embedded_one_at_a_time_and_those_of_another_tenant_next(
 
     crowd.model.open.clear()
     asked = [crowd._pool.submit(ask, "noisy", "noisy" + " " * SHORT)]
-    until(lambda: texts() == ["noisy"])
+    wait_until(lambda: texts() == ["noisy"])
     asked += [crowd._pool.submit(ask, "noisy", f"noisy {n}" + " " * SHORT) for n in range(3)]
-    until(lambda: len(crowd.embedder._long._lines["noisy"].starting) == 3)
+    wait_until(lambda: len(crowd.embedder._long._lines["noisy"].starting) == 3)
     asked.append(crowd._pool.submit(ask, "quiet", "quiet" + " " * SHORT))
-    until(lambda: "quiet" in crowd.embedder._long._lines)
+    wait_until(lambda: "quiet" in crowd.embedder._long._lines)
     assert texts() == ["noisy"]
     crowd.model.open.set()
     for one in asked:
-        one.result(SECONDS)
+        one.result(PATIENCE_SECONDS)
     assert texts()[:2] == ["noisy", "quiet"]
     assert len(texts()) == 5

@@ -23,7 +23,7 @@ from core.types import Json, Trust
 from rules.registry import store
 from tests.databases import analyzed, filled
 from tests.factories import a_memory, carry_out
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
@@ -89,7 +89,9 @@ def test_counts_end_where_nobody_would_read_on(app: Database) -> None:
 
 def test_processes_are_told_by_kind_without_the_names_of_machines(app: Database, queue: Database) -> None:
     with closing(Heartbeat(queue, "router")), closing(Heartbeat(queue, "io@somewhere:1", "io", 3)):
-        wait_for(lambda: bool(seen(app).workers) and "router" in {one.name for one in seen(app).processes}, every=0.05)
+        wait_until(
+            lambda: bool(seen(app).workers) and "router" in {one.name for one in seen(app).processes}, every=0.05
+        )
         found = seen(app)
     assert {one.name: one.alive for one in found.processes}["router"]
     assert found.workers == {"io": 3}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -14,16 +12,10 @@ from core.storage import schema_version
 from core.storage.db import Database
 from tests.databases import analyzed
 from tests.factories import a_memory, carry_out
+from tests.patience import wait_until
 from tests.samples import TENANT, accept, ended, said
 from tests.works import Works
 from workers.routing import router
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_a_process_says_since_when_it_works_and_in_which_version(app: Database, queue: Database) -> None:
@@ -32,12 +24,12 @@ def test_a_process_says_since_when_it_works_and_in_which_version(app: Database, 
             return {one.name: one for one in health.processes(tx)}
 
     with closing(Heartbeat(queue, "clock")), closing(Heartbeat(queue, "io@somewhere:1", "io", 3)):
-        until(lambda: found()["clock"].alive)
+        wait_until(lambda: found()["clock"].alive)
         clock = found()["clock"]
         assert clock.version == heartbeat.VERSION
         assert clock.since is not None
         assert datetime.now(UTC) - clock.since < timedelta(minutes=1)
-        until(lambda: bool(workers(app)))
+        wait_until(lambda: bool(workers(app)))
         assert [(one.name, one.queue, one.processes) for one in workers(app)] == [("io@somewhere:1", "io", 3)]
     assert list(found()) == ["api", "router", "clock", "worker-io", "worker-cpu"]
     assert (found()["api"].alive, found()["router"].alive, found()["router"].since) == (True, False, None)
@@ -86,7 +78,7 @@ def test_what_the_clock_counted_is_kept(app: Database, queue: Database) -> None:
     with app.tenant(TENANT) as tx:
         assert heartbeat.gauges(tx) is None
     with closing(Heartbeat(queue, "clock")):
-        until(lambda: any(one.name == "clock" for one in beats(app)))
+        wait_until(lambda: any(one.name == "clock" for one in beats(app)))
     with queue.queue() as tx:
         tx.execute(*heartbeat.keeping({"events": 3}))
     with app.tenant(TENANT) as tx:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import REQUIRED_PROCESSES, Heartbeat, Part
 from core.storage.db import Database
-from tests.production import wait_for
+from tests.patience import wait_until
 
 
 def missing(queue: Database) -> list[str]:
@@ -14,7 +14,7 @@ def missing(queue: Database) -> list[str]:
 def test_a_process_is_at_work_while_it_beats(queue: Database) -> None:
     assert missing(queue) == list(REQUIRED_PROCESSES)
     heart = Heartbeat(queue, "worker-io", "io", 3)
-    wait_for(lambda: missing(queue) == ["router", "clock", "worker-cpu"])
+    wait_until(lambda: missing(queue) == ["router", "clock", "worker-cpu"])
     with queue.queue() as tx:
         assert heartbeat.processes_by_queue(tx) == {"io": 3}
     heart.close()
@@ -22,7 +22,7 @@ def test_a_process_is_at_work_while_it_beats(queue: Database) -> None:
 
 def test_a_worker_beats_as_one_of_its_kind_and_as_itself(queue: Database) -> None:
     heart = Heartbeat(queue, "io@somewhere:1", "io", 3, also=[Part("worker-io")])
-    wait_for(lambda: "worker-io" not in missing(queue))
+    wait_until(lambda: "worker-io" not in missing(queue))
     with queue.queue() as tx:
         assert heartbeat.processes_by_queue(tx) == {"io": 3}
         assert [beat.name for beat in heartbeat.beats(tx)] == ["io@somewhere:1", "worker-io"]

@@ -26,7 +26,7 @@ from core.tenancy.retention import Retention
 from tests.doors import OTHER, key_of, opened
 from tests.factories import PERSON, a_memory, carry_out
 from tests.faults.model import serving
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import at_work
 
@@ -264,8 +264,8 @@ def test_recalls_are_written_after_each_silence(app: Database, settings: Setting
     with closing(Doorbell(broker_url(settings))) as bell, closing(recall_log.Recalls(app, bell)) as recalls:
         for number, animal in enumerate(("cat sleeps on the radiator", "dog barks at the postman"), 1):
             recalls.note(Asker(TENANT, "ada", None), [Served(f"The {animal} every day.", None)], announced=True)
-            wait_for(lambda number=number: len(servings(app)) == number)  # type: ignore[misc]
-            wait_for(lambda: recalls._rests)
+            wait_until(lambda number=number: len(servings(app)) == number)  # type: ignore[misc]
+            wait_until(lambda: recalls._rests)
 
 
 def test_a_text_is_recorded_once_in_a_while_for_each_user_and_memory() -> None:

@@ -15,7 +15,7 @@ from core.config import Settings
 from core.storage import db
 from core.storage.connection import Connection
 from core.storage.db import Database, Tx
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT
 
 KEY = 64_064
@@ -47,7 +47,7 @@ def test_who_waits_for_the_database_lets_others_compute(app: Database, wait: Cal
         by_statement(held)
         asking = threading.Thread(target=ask)
         asking.start()
-        wait_for(lambda: _waits(held), every=0.01)
+        wait_until(lambda: _waits(held), every=0.01)
         with REQUESTS.carried():
             assert REQUESTS._mine.is_carried
             assert said == []
@@ -81,7 +81,7 @@ def test_who_waits_for_a_free_connection_lets_its_holder_end(upgraded: Settings)
         with one.tenant(TENANT):
             asking = threading.Thread(target=ask)
             asking.start()
-            wait_for(lambda: asking.is_alive() and not REQUESTS._taken, every=0.01)
+            wait_until(lambda: asking.is_alive() and not REQUESTS._taken, every=0.01)
             with REQUESTS.carried():
                 assert REQUESTS._mine.is_carried
                 assert said == []

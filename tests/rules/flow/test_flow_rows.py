@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match, MatchOutcome
 from rules.flow.stages import STAGES
 from rules.registry import store
+from tests.patience import wait_until
 from tests.rules.samples import NOON, a_document, a_rule, an_event
 from tests.samples import TENANT, accept, said
 
@@ -390,10 +390,7 @@ def waiting_for_a_lock(queue: Database) -> int:
 
 
 def until_someone_waits(queue: Database) -> None:
-    end = time.monotonic() + 20
-    while not waiting_for_a_lock(queue):
-        assert time.monotonic() < end, "nobody waits"
-        time.sleep(0.01)
+    wait_until(lambda: bool(waiting_for_a_lock(queue)), every=0.01)
 
 
 ALL = {

@@ -15,7 +15,7 @@ from rules.registry import defaults, store
 from rules.registry.limits import Allowed
 from rules.registry.live_rules import LiveRules
 from rules.registry.store import StoredRule
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.rules.registry.stored import DEFAULTS, names, refresh, save
 from tests.rules.samples import RUN, a_document, a_leaf
 from tests.samples import TENANT
@@ -177,7 +177,7 @@ def test_of_two_who_make_the_same_rule_at_once_one_is_told(app: Database) -> Non
         store.save(tx, TENANT, a_document(priority=1), author="test", if_version=0)
         thread = threading.Thread(target=second)
         thread.start()
-        wait_for(lambda: is_waited_for(app))
+        wait_until(lambda: is_waited_for(app))
     thread.join()
     assert [type(one) for one in outcome] == [Conflict]
 

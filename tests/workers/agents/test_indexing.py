@@ -27,7 +27,7 @@ from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from tests.core.erasing import told
-from tests.production import wait_for
+from tests.patience import wait_until
 from tests.samples import TENANT, accept, said
 from tests.works import Works
 from workers.agents import indexing
@@ -160,7 +160,7 @@ def test_two_workers_lock_rows_in_one_order(app: Database) -> None:
     with app.tenant(TENANT) as other, ThreadPoolExecutor() as pool:
         other.execute(_TOUCH, {"ref": "m2"})
         writing = pool.submit(write)
-        wait_for(lambda: other.execute(_WAITING).scalar_one(), every=0.01)
+        wait_until(lambda: other.execute(_WAITING).scalar_one(), every=0.01)
         other.execute(_TOUCH, {"ref": "m1"})
         other.commit()
         writing.result(10)

@@ -24,14 +24,13 @@ from core.types import Event, Json
 from tests.conftest import Servers
 from tests.doors import OTHER, key_of
 from tests.factories import events_since
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import NOON, TENANT, event, said
 from workers import app as celery_app
 from workers.dispatch import relay
 from workers.dispatch.relay import DispatchRef
 from workers.routing import bus_consumer
 from workers.routing.bus_consumer import BusConsumer, Intake
-
-PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def letters(app: Database, tenant: str = TENANT) -> list[Any]:
 
 
 def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + PATIENCE_SECONDS
     while not true():
         assert time.monotonic() < end, "It did not happen."
         time.sleep(0.02)

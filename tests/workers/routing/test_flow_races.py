@@ -26,6 +26,7 @@ from rules.engine.ruleset import flow_key
 from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match
 from rules.registry import store
+from tests.patience import PATIENCE_SECONDS
 from tests.rules.samples import RUN, a_document, a_rule, an_event
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works, at_work
@@ -191,7 +192,7 @@ def test_routers_at_once_neither_lose_nor_double_anything_and_never_deadlock(
 def test_no_stretch_holds_more_than_a_throttle_allows_while_routers_run_on_the_clock(
     queue: Database, settings: Settings
 ) -> None:
-    limit, window, end = 3, 0.15, time.monotonic() + 60
+    limit, window, end = 3, 0.15, time.monotonic() + PATIENCE_SECONDS
     every: list[int] = []
     busy = a_rule("busy", flow={"throttle": {"limit": limit, "per_seconds": window}})
 
@@ -270,7 +271,7 @@ def _pass_on(queue: Database, *matches: Match) -> None:
 
 
 def _until_someone_waits(queue: Database) -> None:
-    waiting, end = 0, time.monotonic() + 20
+    waiting, end = 0, time.monotonic() + PATIENCE_SECONDS
     while not waiting:
         assert time.monotonic() < end, "nobody waits"
         with queue.queue() as tx:

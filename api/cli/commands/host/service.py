@@ -10,9 +10,10 @@ import typer
 
 from api.cli import ids, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_json
+from api.cli.commands.host import scrub
 from api.cli.tables import Column
 from api.terminal import err, out
-from core import deferred, interpreter
+from core import interpreter
 from core.config import Settings
 from core.errors import Misconfigured
 from core.inference import local_embedder
@@ -79,7 +80,7 @@ def db_scrub(as_json: AsJson = False) -> None:
 
     Example: imprint db scrub
     """
-    done = deferred.load("api.cli.commands.host.scrub:scrub_all")(Settings())
+    done = scrub.scrub_all(Settings())
     if as_json:
         show_json(done.as_json())
 

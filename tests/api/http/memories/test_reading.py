@@ -16,6 +16,7 @@ from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.factories import a_memory, carry_out, events_since, expire, memory_row
+from tests.patience import PATIENCE_SECONDS
 from tests.samples import TENANT, accept, said
 from tests.works import at_work
 
@@ -96,7 +97,7 @@ def test_a_search_announces_what_it_handed_out_and_each_counts_once(
 ) -> None:
     with opened(settings) as door:
         assert [one["id"] for _ in range(10) for one in found(door)] == [str(cat)] * 10
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_SECONDS
         while not recalled(app) and time.monotonic() < end:
             time.sleep(0.05)
     said = recalled(app)

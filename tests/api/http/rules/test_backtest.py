@@ -19,6 +19,7 @@ from rules.backtest import backtest, log_window
 from rules.backtest.backtest import Backtest
 from tests.commands import served
 from tests.doors import OTHER, Doors, key_of
+from tests.patience import PATIENCE_SECONDS
 from tests.rules.samples import a_document
 from tests.samples import NOON, TENANT, accept_all, event
 
@@ -154,7 +155,7 @@ def test_a_client_that_goes_away_ends_the_work(
     monkeypatch.setattr(Backtest, "_take", slow)
     monkeypatch.setattr(log_window, "PAGE", 1)
     monkeypatch.setattr(backtest, "REPORTED", 1)
-    end, seen = time.monotonic() + 60, -1
+    end, seen = time.monotonic() + PATIENCE_SECONDS, -1
     with served(settings) as (url, key):
         sent = httpx.Request("POST", f"{url}{PATH}", headers={"authorization": f"Bearer {key}", **headers}, json=BODY)
         with socket.create_connection((sent.url.host, sent.url.port), 60) as client:

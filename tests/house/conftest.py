@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house.sources import sources
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_forgotten() -> Iterator[None]:
+    """The trees of all modules take some 200 MB."""
+    yield
+    sources.cache_clear()
