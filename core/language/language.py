@@ -119,7 +119,8 @@ class Grammar:
     themselves, None where all is put in the third person; `ends`: ends a statement, if it must have an end.
 
     `done`: begins with what its speaker did or will do; `undecided`: leaves something open; `names`: what `somebody`
-    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind.
+    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind; `as_said`:
+    what is owned, by the word that a sentence has for it.
     """
 
     code: str
@@ -157,6 +158,7 @@ class Grammar:
     somebody: re.Pattern[str] | None
     names: re.Pattern[str] | None
     with_article: Callable[[str], str]
+    as_said: Callable[[str, str], str]
     dates: Dates
 
 

@@ -124,6 +124,7 @@ GRAMMAR = Grammar(
     somebody=_SOMEBODY,
     names=_NAMES,
     with_article=third_person.with_article,
+    as_said=slots.as_said,
     full_stop=".",
 )
 

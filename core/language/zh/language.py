@@ -88,6 +88,7 @@ GRAMMAR = Grammar(
     somebody=None,
     names=None,
     with_article=str,
+    as_said=lambda what, _: what,
     full_stop="。",
 )
 
