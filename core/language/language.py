@@ -14,6 +14,7 @@ from core.language.parts import (
     ContextCues,
     Dates,
     Details,
+    Forgetting,
     KeySentences,
     Lexicon,
     Openings,
@@ -201,3 +202,4 @@ class Language:
     hours: Callable[[str], Iterator[int]] | None = None
     names_user: Callable[[str, str], str] | None = None
     lexicon: Lexicon | None = None
+    forgetting: Forgetting | None = None

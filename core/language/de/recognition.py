@@ -13,7 +13,8 @@ READ = 2_000
 _WORD = re.compile(r"[a-zäöüß]+")
 _GERMAN = frozenset(
     "ich und nicht ist das den dem eine einem einen einer eines mein meine meinem meinen meiner dein deine deinem "
-    "deinen deiner wir mit auf für zum zur im bei nach aus auch aber oder wenn wie wer wann wo wohin woher warum welche "
+    "deinen deiner wir mit auf für zum zur im bei nach aus auch aber oder wenn wie wer wann wo wohin woher "
+    "warum welche "
     "welchem welchen welcher welches habe haben hatte hast sind bist wurde wird werde gestern vorgestern heute letzte "
     "letztem letzten letzter letztes woche monat jahr seit vor schon noch sehr gern wohne wohnt arbeite arbeiten "
     "arbeitet heiße heißt über mich dich mir uns unser unsere unserem unseren unserer vom kein keine keinem keinen "

@@ -10,6 +10,7 @@ from core.language.en.assertions import ASSERTIONS
 from core.language.en.chat import CHAT
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
+from core.language.en.forgetting import FORGETTING
 from core.language.en.key_sentences import KEY_SENTENCES
 from core.language.en.lexicon import LEXICON
 from core.language.en.open_questions import OPEN_QUESTIONS
@@ -150,4 +151,5 @@ ENGLISH = Language(
     hours=clock_times.hours,
     names_user=unnamed_user.about,
     lexicon=LEXICON,
+    forgetting=FORGETTING,
 )

@@ -12,6 +12,7 @@ from core.language.zh.chat import CHAT
 from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
 from core.language.zh.details import DETAILS
+from core.language.zh.forgetting import FORGETTING
 from core.language.zh.key_sentences import KEY_SENTENCES
 from core.language.zh.lexicon import LEXICON
 from core.language.zh.open_questions import OPEN_QUESTIONS
@@ -117,4 +118,5 @@ CHINESE = Language(
     hours=clock_times.hours,
     names_user=unnamed_user.about,
     lexicon=LEXICON,
+    forgetting=FORGETTING,
 )
