@@ -23,6 +23,7 @@ from core.language.parts import (
     PlanForms,
     Questions,
     Salience,
+    Screening,
     StatementForms,
     TimeSpans,
 )
@@ -203,3 +204,4 @@ class Language:
     names_user: Callable[[str, str], str] | None = None
     lexicon: Lexicon | None = None
     forgetting: Forgetting | None = None
+    screening: Screening | None = None

@@ -489,6 +489,24 @@ class ForgetDescribed:
     who: re.Pattern[str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ForgetText:
+    """How texts are cut.
+
+    `stops`: words that begin and end no value; `telling`: common, and yet tell one thing from another; `framing`: stems
+    that say that something is to be forgotten, not what. `date`: one that is a word; `alike`: characters that are
+    written in two ways, and the one that the patterns have.
+    """
+
+    next_statement: re.Pattern[str] | None = None
+    clause_end: re.Pattern[str] | None = None
+    date: re.Pattern[str] | None = None
+    stops: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
+    framing: frozenset[str] = frozenset()
+    alike: Mapping[str, str] = field(default_factory=dict)
+
+
 SubjectWords = tuple[str, str, str]
 """Sources of patterns for a kind of thing: how requests name it, how statements state it, and how its value looks."""
 
@@ -501,6 +519,7 @@ class Forgetting:
     `subjects`: kinds of things; `money_units`: behind an amount.
     """
 
+    text: ForgetText
     wording: ForgetWording
     asking: ForgetAsking
     extent: ForgetExtent
@@ -510,3 +529,22 @@ class Forgetting:
     name: str
     subjects: Mapping[str, SubjectWords]
     money_units: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Phrases of attacks, as `core.screening.injection_phrases` describes them.
+
+    `phrases`: of injections, by kind, a phrase in each line, with `<name>` for the line of that name in `words`;
+    `negated`, `told`: words before one by which it is warned of, or reported. `risks`: of standing
+    instructions, by kind, which `standing` words show; `order`: begins one, and `resolve` what somebody will do themselves.
+    """
+
+    words: str = ""
+    phrases: Mapping[str, str] = field(default_factory=dict)
+    negated: Sequence[str] = ()
+    told: Sequence[str] = ()
+    risks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    standing: Sequence[str] = ()
+    order: Sequence[str] = ()
+    resolve: Sequence[str] = ()

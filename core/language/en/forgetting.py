@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.language.lazy_regex import lazy_regex
-from core.language.parts import ForgetAsking, ForgetDescribed, ForgetExtent, Forgetting, ForgetWording
+from core.language.parts import ForgetAsking, ForgetDescribed, ForgetExtent, ForgetText, Forgetting, ForgetWording
 
 _YOU: Final = r"(?:you|u|ya)"
 
@@ -148,6 +148,35 @@ _ACT: Final = lazy_regex(
 
 
 FORGETTING: Final = Forgetting(
+    text=ForgetText(
+        next_statement=lazy_regex(
+            r"(?<=\w)(?:,(?=\s)|,?\s(?=and\s)|,?\s(?=but\s)|;)(?=\s?(?:(?:and|but)\s)?(?:my|our|his|her|their|the|"
+            r"[A-Z][a-z]+'s) (?:[\w'-]+ ){1,4}(?:is|are|was|were) )"
+        ),
+        clause_end=lazy_regex(
+            r"\b(?:now that|because|since|but|although|though|while)(?=\s)|\band(?= (?:just |only |"
+            r"please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|\bas(?= (?:the|it|we|"
+            r"I)\b)"
+        ),
+        stops=frozenset(
+            "the a an my our your his her its their this that these those and or but to of from at in on by for "
+            "with as is are was were be been has have had will should must can now too also well again already "
+            "just please it any all so because once after since until before while when if than then there here "
+            "no not only".split()
+        ),
+        telling=frozenset(
+            "job school money dad mom mum mother father brother sister son daughter wife husband grandma grandpa "
+            "grandmother grandfather aunt uncle cousin nephew niece boss neighbor house apartment car dog cat "
+            "doctor church baby girl boy boyfriend girlfriend parents kid kids team".split()
+        ),
+        framing=frozenset(
+            "delet eras forget remov wipe scrub purg dump scrap strike drop discard redact clear keep kept store "
+            "save rememb retain memori record hold hang thing bit stuff part old new former previous earlier "
+            "current exact piec detail inform data entri pleas tell told said say mention talk know longer anymor "
+            "need rather sure make want like get rid take let just last now one still ever noth someth someon "
+            "somebodi assist list note messag chat".split()
+        ),
+    ),
     wording=ForgetWording(
         bare=_BARE,
         foreign=_FOREIGN,

@@ -20,6 +20,7 @@ from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
 from core.language.en.salience import SALIENCE
+from core.language.en.screening import SCREENING
 from core.language.en.statements import STATEMENTS
 from core.language.en.tables import at_work, cues, orders
 from core.language.en.time_spans import TIME_SPANS
@@ -152,4 +153,5 @@ ENGLISH = Language(
     names_user=unnamed_user.about,
     lexicon=LEXICON,
     forgetting=FORGETTING,
+    screening=SCREENING,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.language.lazy_regex import lazy_regex
-from core.language.parts import ForgetAsking, ForgetDescribed, ForgetExtent, Forgetting, ForgetWording
+from core.language.parts import ForgetAsking, ForgetDescribed, ForgetExtent, ForgetText, Forgetting, ForgetWording
 
 _MANY: Final = "[^，。！？；,!?;\\n]"
 
@@ -93,7 +93,34 @@ _FRAME: Final = lazy_regex(
 _ACT: Final = lazy_regex(rf"{_OFF}|{_FORGET}|{_NOT_KEEP}{_MANY}{{0,6}}(?:记|存|留|保)|当.{{0,4}}没")
 
 
+_TRADITIONAL: Final = (
+    "刪記憶請幫說過話資號碼證電錄這個們還給讓從應該對關於麼嗎別須無數據檔銷毀內裡裏剛纔樣張麻煩統淨"
+    "凈丟掃講談寫詞問題誰為爲會離職薪貸債錢賬帳戶卡門鑰醫藥術確診鬱焦慮癌腫產懷結檢歲齡歷黑訊信"
+    "時場現舊換後條聽見經沒層樓棟區縣鄉鎮務來嘛啦將聯絡繫係總共萬億兩幾點鐘週傳發簡體繁貼圖雲機構"
+    "開關愛戀婚訂親飲戒賭獄審罰敗業績學報銀行滿處理覺認識動態庫儲備隱私題專屬實際"
+)
+_SIMPLIFIED: Final = (
+    "删记忆请帮说过话资号码证电录这个们还给让从应该对关于么吗别须无数据档销毁内里里刚才样张麻烦统净"
+    "净丢扫讲谈写词问题谁为为会离职薪贷债钱账账户卡门钥医药术确诊郁焦虑癌肿产怀结检岁龄历黑讯信"
+    "时场现旧换后条听见经没层楼栋区县乡镇务来嘛啦将联络系系总共万亿两几点钟周传发简体繁贴图云机构"
+    "开关爱恋婚订亲饮戒赌狱审罚败业绩学报银行满处理觉认识动态库储备隐私题专属实际"
+)
+
 FORGETTING: Final = Forgetting(
+    text=ForgetText(
+        next_statement=lazy_regex(r"[，,；](?=(?:而|但|还有)?(?:我|他|她|我们|我家)的?[^，。,]{1,10}是)"),
+        clause_end=None,
+        date=lazy_regex(r"\d{2,4}年\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}月\d{1,2}[日号]"),
+        framing=frozenset(
+            "删 删掉 删除 忘 忘掉 忘记 清 清掉 清空 清除 抹 抹掉 记 记忆 记录 记住 保留 留 存 "
+            "存着 丢 扔 销 请 帮 帮我 说 说过 讲 话 事 事情 信息 内容 东西 资料 那个 这个 那件 "
+            "这件 那条 那句 那段 刚才 别 不要 不用 没 没有 已经 现在 以前 之前 旧 新 你 我 他 "
+            "她 的 了 吧 就 还 再 也 都 全 全部 所有 一切 凡是 统统 自己 人 一 条 句 段 件 "
+            "个 串 可以 知道 告诉 提 处 里 那 这 给 用 要 想 不 是 有 在 去 上 下 好 行 "
+            "什么 怎么 觉得 还是 最好 当 当作 过 着 掉".split()
+        ),
+        alike=dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True)),
+    ),
     wording=ForgetWording(
         bare=_BARE,
         foreign=_FOREIGN,

@@ -23,6 +23,7 @@ from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
 from core.language.zh.salience import SALIENCE
+from core.language.zh.screening import SCREENING
 from core.language.zh.statements import STATEMENTS
 from core.language.zh.tables import at_work, cues, orders
 from core.language.zh.time_spans import TIME_SPANS
@@ -119,4 +120,5 @@ CHINESE = Language(
     names_user=unnamed_user.about,
     lexicon=LEXICON,
     forgetting=FORGETTING,
+    screening=SCREENING,
 )
