@@ -536,8 +536,8 @@ class Screening:
     """Phrases of attacks, as `core.screening.injection_phrases` describes them.
 
     `phrases`: of injections, by kind, a phrase in each line, with `<name>` for the line of that name in `words`;
-    `negated`, `told`: words before one by which it is warned of, or reported. `risks`: of standing
-    instructions, by kind, which `standing` words show; `order`: begins one, and `resolve` what somebody will do themselves.
+    `negated`, `told`: words before one by which it is warned of, or reported. `risks`: of standing instructions, by
+    kind, which `standing` words show; `order`: begins one, and `resolve` what somebody will do themselves.
     """
 
     words: str = ""
