@@ -538,6 +538,7 @@ class Screening:
     `phrases`: of injections, by kind, a phrase in each line, with `<name>` for the line of that name in `words`;
     `negated`, `told`: words before one by which it is warned of, or reported. `risks`: of standing instructions, by
     kind, which `standing` words show; `order`: begins one, and `resolve` what somebody will do themselves.
+    `alike`: characters that are written in two ways, and the one that the phrases have.
     """
 
     words: str = ""
@@ -548,3 +549,4 @@ class Screening:
     standing: Sequence[str] = ()
     order: Sequence[str] = ()
     resolve: Sequence[str] = ()
+    alike: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,6 @@ HAN_LINES: Final[dict[str, int]] = {
     "core/extraction/requests.py": 3,
     "core/forgetting/described.py": 1,
     "core/inference/local_models/pieces.py": 1,
-    "core/screening/deobfuscation.py": 4,
     "core/screening/injection_markup.py": 1,
     "core/screening/secret_patterns.py": 9,
     "core/statements/endings.py": 10,
