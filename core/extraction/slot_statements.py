@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.language import languages
-from core.language.en.slots import as_said
 from core.language.language import Grammar, Slot
 from core.types import Candidate, Kind
 
@@ -43,7 +42,7 @@ def content(subject: str, slots: Sequence[Slot], language: Grammar, sentence: st
         form = stated.get(f"not {attribute}") or stated["not"]
     value = language.joiner.join(slot.value for slot in slots)
     last = attribute.split(".")[-1]
-    what = as_said(language.labels.get(last, last.replace("_", " ")), sentence)
+    what = language.as_said(language.labels.get(last, last.replace("_", " ")), sentence)
     return form.format(who=subject, value=value, a_value=language.with_article(value), what=what)
 
 

@@ -15,7 +15,8 @@ from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
 from core.forgetting.text import clauses, content_terms, find_all, long_tokens, naming_terms, plain
 from core.forgetting.wording import ACT, FRAME
-from core.language.lazy_regex import lazy_regex
+from core.language import languages
+from core.language.lazy_regex import either, lazy_regex
 from core.statements.redaction import ERASED, MASKED
 
 COMPARED: Final = 300
@@ -201,7 +202,7 @@ def _people(request: ForgetRequest, talk: Talk) -> frozenset[str]:
     """Return the names of whom the request is about: named in it, or in the sentences before a pronoun."""
     request_text = " ".join(sentence.text for sentence in request.asking)
     for text in (request_text, *request.widened[1:]):
-        chinese = [m.group("who") for m in _WHO_ZH.finditer(plain(text))]
+        chinese = [m.group("who") for m in _WHO.finditer(plain(text))]
         named = [name for phrase in chinese for name in _spoken_of(phrase, talk)]
         named += [m.group() for m in _NAME.finditer(text) if talk.holding(m.group())]
         names = {plain(name) for name in named}
@@ -257,33 +258,19 @@ def _proper(clause: str) -> list[str]:
 _CODES: Final = frozenset({"code", "phone", "identity", "email"})
 """Kinds whose values mean nothing else wherever they stand."""
 
-_STAYS: Final = lazy_regex(r"\b(?:keep|leave|retain|stays?|remain|need)\b|(?:保留|留着|还是要|照旧|别动|不动|留下)")
-_UPON_IT: Final = lazy_regex(
-    r"\b(?:want|have|rid of|\w*(?:delet|eras|forget|remov|wip|los|drop|keep|stor|learn|strik|clear|discard|"
-    r"bring)\w*|on to) "
-    r"(?:it|that|this|them|those)\b"
-)
-_TELLS: Final = lazy_regex(r"\b(?:told|said|mentioned|shared|gave)\b|(?:说|讲|提|告诉)")
+_FORMS: Final = [language.forgetting.described for language in languages.ALL if language.forgetting]
 
-_GOES_ON: Final = lazy_regex(r"(?:the|my|our|both|especially|including|also|and) |尤其|还有|包括")
+_STAYS: Final = either(forms.stays for forms in _FORMS)
+_UPON_IT: Final = either(forms.upon_it for forms in _FORMS)
+_TELLS: Final = either(forms.tells for forms in _FORMS)
 
-_AND: Final = lazy_regex(r"\band(?: also)?\b(?= (?:my|our|the|his|her|their)\b)|(?<=[一-鿿])(?:和|以及|、)(?=[一-鿿])")
+_GOES_ON: Final = either(forms.goes_on for forms in _FORMS)
+
+_AND: Final = either(forms.joined for forms in _FORMS)
 _NAME: Final = lazy_regex(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,3}|^[A-Z][a-z]{2,30}(?='s|\b)")
 _PROPER: Final = lazy_regex(r"\b[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{1,30}){0,3}")
-_PRONOUN: Final = lazy_regex(r"(?:and |but |so )?(?:he|she|they|his|her|their)\b|他|她")
-_OLD: Final = lazy_regex(
-    r"\b(?:old|former|previous|earlier|outdated|expired|first|original|retired|last year's)\b|旧|以前|原来|之前的|"
-    r"作废|前面|过期|老的|上一个|原先"
-)
-_WAS: Final = lazy_regex(
-    r"\b(?:used to|was|were|old|former|previous|until|last year|originally|at first|back then)\b|以前|原来|旧|原先|"
-    r"之前|本来|曾"
-)
-_IS_NOW: Final = lazy_regex(
-    r"\b(?:now|since|new|instead|these days|currently|switch\w+|moving|moved|next)\b|现在|新|换了|改了|如今|搬到|"
-    r"下个月"
-)
-_WHO_ZH: Final = lazy_regex(
-    r"(?:跟|和|关于|有关|提到|牵扯到?|涉及|对于|凡是|所有|一切|全部|"
-    r"但凡)(?P<who>[^，。！？、跟和你我]{2,8}?)(?=有关|沾|相关|的|，|。|统|全|都|这|那|$)"
-)
+_PRONOUN: Final = either(forms.pronoun for forms in _FORMS)
+_OLD: Final = either(forms.old for forms in _FORMS)
+_WAS: Final = either(forms.was for forms in _FORMS)
+_IS_NOW: Final = either(forms.is_now for forms in _FORMS)
+_WHO: Final = either(forms.who for forms in _FORMS)

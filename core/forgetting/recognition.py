@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from core.forgetting.text import READ, Span, clauses, long_tokens, plain, sentences
 from core.forgetting.wording import NEGATED
-from core.language import ngrams
-from core.language.zh.recognition import is_chinese
+from core.language import languages, ngrams
 
 Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
@@ -151,7 +150,7 @@ def by_words(text: str) -> float:
 def features(text: str) -> frozenset[str]:
     """Return the n-grams of a text and its length."""
     folded = plain(text)
-    language = "zh" if is_chinese(folded) else "en"
+    language = languages.grammar_of(folded).code
     return frozenset({*ngrams.of(folded, language), f"length {min(len(folded) // LENGTH_STEP, LENGTHS)}"})
 
 

@@ -14,6 +14,7 @@ from core.language.parts import (
     ContextCues,
     Dates,
     Details,
+    Forgetting,
     KeySentences,
     Lexicon,
     Openings,
@@ -22,6 +23,7 @@ from core.language.parts import (
     PlanForms,
     Questions,
     Salience,
+    Screening,
     StatementForms,
     TimeSpans,
 )
@@ -117,7 +119,8 @@ class Grammar:
     themselves, None where all is put in the third person; `ends`: ends a statement, if it must have an end.
 
     `done`: begins with what its speaker did or will do; `undecided`: leaves something open; `names`: what `somebody`
-    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind.
+    (he, she) may refer to, None where it is not looked for; `with_article`: a noun as one of its kind; `as_said`:
+    what is owned, by the word that a sentence has for it.
     """
 
     code: str
@@ -155,6 +158,7 @@ class Grammar:
     somebody: re.Pattern[str] | None
     names: re.Pattern[str] | None
     with_article: Callable[[str], str]
+    as_said: Callable[[str, str], str]
     dates: Dates
 
 
@@ -197,3 +201,5 @@ class Language:
     hours: Callable[[str], Iterator[int]] | None = None
     names_user: Callable[[str, str], str] | None = None
     lexicon: Lexicon | None = None
+    forgetting: Forgetting | None = None
+    screening: Screening | None = None

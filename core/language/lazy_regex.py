@@ -74,9 +74,11 @@ def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LazyRegex(pattern, flags))
 
 
-def either(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+def either(patterns: Iterable[re.Pattern[str] | None]) -> re.Pattern[str]:
     """Return a pattern that matches what one of these does, those of several languages say; its groups are theirs."""
-    return lazy_regex("|".join(f"(?{_flag_letters(pattern)}:{pattern.pattern})" for pattern in patterns) or "(?!)")
+    return lazy_regex(
+        "|".join(f"(?{_flag_letters(pattern)}:{pattern.pattern})" for pattern in patterns if pattern) or "(?!)"
+    )
 
 
 def _flag_letters(pattern: re.Pattern[str]) -> str:

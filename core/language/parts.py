@@ -423,3 +423,130 @@ class Lexicon:
     pleasantries: str = ""
     everyday: frozenset[str] = frozenset()
     quantity: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetWording:
+    """Words of requests to forget and of other commands to delete.
+
+    `frame`: those around what is meant; `act`: clauses that ask, rather than give a reason; `memory_source`, `source`:
+    the memory of the assistant.
+    """
+
+    bare: re.Pattern[str] | None = None
+    foreign: re.Pattern[str] | None = None
+    negated: re.Pattern[str] | None = None
+    question: re.Pattern[str] | None = None
+    writing: re.Pattern[str] | None = None
+    command: re.Pattern[str] | None = None
+    frame: re.Pattern[str] | None = None
+    act: re.Pattern[str] | None = None
+    memory_source: re.Pattern[str] | None = None
+    source: re.Pattern[str] | None = None
+    report: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetAsking:
+    """Signs that something was deleted, or is to be. `undone`: it is not, or not yet; `agrees`: it is agreed upon."""
+
+    of_value: re.Pattern[str] | None = None
+    former: re.Pattern[str] | None = None
+    declared: re.Pattern[str] | None = None
+    undone: re.Pattern[str] | None = None
+    agrees: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetExtent:
+    """How much a request to forget covers, and what stays."""
+
+    everything: re.Pattern[str] | None = None
+    someone_else: re.Pattern[str] | None = None
+    all_about: re.Pattern[str] | None = None
+    last: re.Pattern[str] | None = None
+    about_self: re.Pattern[str] | None = None
+    keeps: re.Pattern[str] | None = None
+    no_longer: re.Pattern[str] | None = None
+    not_kept: re.Pattern[str] | None = None
+    stays: re.Pattern[str] | None = None
+    unsaid: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetDescribed:
+    """What a request to forget names by description."""
+
+    stays: re.Pattern[str] | None = None
+    upon_it: re.Pattern[str] | None = None
+    tells: re.Pattern[str] | None = None
+    goes_on: re.Pattern[str] | None = None
+    joined: re.Pattern[str] | None = None
+    pronoun: re.Pattern[str] | None = None
+    old: re.Pattern[str] | None = None
+    was: re.Pattern[str] | None = None
+    is_now: re.Pattern[str] | None = None
+    who: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetText:
+    """How texts are cut.
+
+    `stops`: words that begin and end no value; `telling`: common, and yet tell one thing from another; `framing`: stems
+    that say that something is to be forgotten, not what. `date`: one that is a word; `alike`: characters that are
+    written in two ways, and the one that the patterns have.
+    """
+
+    next_statement: re.Pattern[str] | None = None
+    clause_end: re.Pattern[str] | None = None
+    date: re.Pattern[str] | None = None
+    stops: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
+    framing: frozenset[str] = frozenset()
+    alike: Mapping[str, str] = field(default_factory=dict)
+
+
+SubjectWords = tuple[str, str, str]
+"""Sources of patterns for a kind of thing: how requests name it, how statements state it, and how its value looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Words of requests to forget.
+
+    `roles`: a pattern of relatives and roles, of which `synonyms` are others; `name`: of a person, by its form;
+    `subjects`: kinds of things; `money_units`: behind an amount.
+    """
+
+    text: ForgetText
+    wording: ForgetWording
+    asking: ForgetAsking
+    extent: ForgetExtent
+    described: ForgetDescribed
+    roles: str
+    synonyms: Mapping[str, str]
+    name: str
+    subjects: Mapping[str, SubjectWords]
+    money_units: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Phrases of attacks, as `core.screening.injection_phrases` describes them.
+
+    `phrases`: of injections, by kind, a phrase in each line, with `<name>` for the line of that name in `words`;
+    `negated`, `told`: words before one by which it is warned of, or reported. `risks`: of standing instructions, by
+    kind, which `standing` words show; `order`: begins one, and `resolve` what somebody will do themselves.
+    `alike`: characters that are written in two ways, and the one that the phrases have.
+    """
+
+    words: str = ""
+    phrases: Mapping[str, str] = field(default_factory=dict)
+    negated: Sequence[str] = ()
+    told: Sequence[str] = ()
+    risks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    standing: Sequence[str] = ()
+    order: Sequence[str] = ()
+    resolve: Sequence[str] = ()
+    alike: Mapping[str, str] = field(default_factory=dict)

@@ -17,6 +17,8 @@ from urllib.parse import unquote
 
 import re2
 
+from core.language import languages
+
 INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -224,14 +226,12 @@ _LATIN = {
 _LUNATE = str.maketrans("ϲϹ", "cc")
 """Looks like a c, and is folded into a sigma."""
 
-_SIMPLE = dict(
-    zip(
-        "無視規則統設發遺記過從現開須這個戶訴輸詞覆蓋繞說應該對話會將員權鑰碼號別執許務殺隱祕獻轉傳給網鏈請須實當與為隨處動檔義體當據斷"
-        "約關閉讓問題識點誰嗎們還書條歷經離態圍庫讀寫產業製複雜顯標準際議決",
-        "无视规则统设发遗记过从现开须这个户诉输词覆盖绕说应该对话会将员权钥码号别执许务杀隐秘献转传给网链请须实当与为随处动档义体当据断"
-        "约关闭让问题识点谁吗们还书条历经离态围库读写产业制复杂显标准际议决",
-        strict=True,
-    )
-)
+
+_SIMPLE = {
+    written: plain
+    for language in languages.ALL
+    if language.screening
+    for written, plain in language.screening.alike.items()
+}
 
 _TRADITIONAL = re.compile(f"[{''.join(_SIMPLE)}]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.language.de.dates import DATES
 from core.language.de.questions import QUESTIONS
 from core.language.de.recognition import is_german
+from core.language.de.screening import SCREENING
 from core.language.de.time_spans import TIME_SPANS
 from core.language.language import Language
 from core.language.lazy_regex import lazy_regex
@@ -25,4 +26,5 @@ GERMAN = Language(
     dates=DATES,
     questions=QUESTIONS,
     time_spans=TIME_SPANS,
+    screening=SCREENING,
 )

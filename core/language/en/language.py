@@ -10,6 +10,7 @@ from core.language.en.assertions import ASSERTIONS
 from core.language.en.chat import CHAT
 from core.language.en.context import CONTEXT
 from core.language.en.dates import DATES
+from core.language.en.forgetting import FORGETTING
 from core.language.en.key_sentences import KEY_SENTENCES
 from core.language.en.lexicon import LEXICON
 from core.language.en.open_questions import OPEN_QUESTIONS
@@ -19,6 +20,7 @@ from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
 from core.language.en.salience import SALIENCE
+from core.language.en.screening import SCREENING
 from core.language.en.statements import STATEMENTS
 from core.language.en.tables import at_work, cues, orders
 from core.language.en.time_spans import TIME_SPANS
@@ -124,6 +126,7 @@ GRAMMAR = Grammar(
     somebody=_SOMEBODY,
     names=_NAMES,
     with_article=third_person.with_article,
+    as_said=slots.as_said,
     full_stop=".",
 )
 
@@ -149,4 +152,6 @@ ENGLISH = Language(
     hours=clock_times.hours,
     names_user=unnamed_user.about,
     lexicon=LEXICON,
+    forgetting=FORGETTING,
+    screening=SCREENING,
 )

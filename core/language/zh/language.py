@@ -12,6 +12,7 @@ from core.language.zh.chat import CHAT
 from core.language.zh.context import CONTEXT
 from core.language.zh.dates import DATES
 from core.language.zh.details import DETAILS
+from core.language.zh.forgetting import FORGETTING
 from core.language.zh.key_sentences import KEY_SENTENCES
 from core.language.zh.lexicon import LEXICON
 from core.language.zh.open_questions import OPEN_QUESTIONS
@@ -22,6 +23,7 @@ from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
 from core.language.zh.recognition import is_chinese
 from core.language.zh.salience import SALIENCE
+from core.language.zh.screening import SCREENING
 from core.language.zh.statements import STATEMENTS
 from core.language.zh.tables import at_work, cues, orders
 from core.language.zh.time_spans import TIME_SPANS
@@ -88,6 +90,7 @@ GRAMMAR = Grammar(
     somebody=None,
     names=None,
     with_article=str,
+    as_said=lambda what, _: what,
     full_stop="。",
 )
 
@@ -116,4 +119,6 @@ CHINESE = Language(
     hours=clock_times.hours,
     names_user=unnamed_user.about,
     lexicon=LEXICON,
+    forgetting=FORGETTING,
+    screening=SCREENING,
 )
