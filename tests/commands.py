@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 from api import app as http
-from api.cli import commands, main, watching
+from api.cli import main, program, watching
 from api.cli.watching import WantedStack
 from api.ingress.connection_limits import BoundServer
 from core.config import Settings
@@ -55,7 +55,7 @@ class Imprint:
         self.monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
         self.capsys.readouterr()
         self.monkeypatch.setattr(WantedStack, "write", lambda wanted: sys.exit(wanted.run()))
-        self.monkeypatch.setattr(watching, "main", commands.main)
+        self.monkeypatch.setattr(watching, "main", program.main)
         with pytest.raises(SystemExit) as ended:
             main.main()
         said = self.capsys.readouterr()
