@@ -22,7 +22,7 @@ import httpx
 
 from bench import arguments
 from bench.stand import Stand, show, stack, timed
-from core.transfer.reading import Reading
+from core.transfer.reading import PathReading
 from core.transfer.records import Conversation
 
 TURNS = 20
@@ -35,7 +35,7 @@ def run(talks: int) -> dict[str, float]:
         path.write_text(json.dumps([_talk(number) for number in range(talks)]))
         floor = timed(lambda: json.loads(path.read_bytes()))
         began = time.perf_counter()
-        messages = sum(len(record.turns) for record in Reading(path).records() if isinstance(record, Conversation))
+        messages = sum(len(record.turns) for record in PathReading(path).records() if isinstance(record, Conversation))
         reading = time.perf_counter() - began
         seconds = _import(stand, path)
         size, exporting = _export(stand)

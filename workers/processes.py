@@ -38,7 +38,7 @@ CONCURRENCY = {"io": 5, "cpu": 3}
 tenant gets all of them."""
 
 
-class Part(Protocol):
+class Companion(Protocol):
     """Protocol of what runs beside the work of a process."""
 
     def close(self) -> None:
@@ -47,8 +47,8 @@ class Part(Protocol):
 
 def run_router(
     settings: Settings,
-    beside: Callable[[Celery, Settings, Database], Sequence[Part]] = lambda *_: (),
-    also: Sequence[heartbeat.Part] = (),
+    beside: Callable[[Celery, Settings, Database], Sequence[Companion]] = lambda *_: (),
+    also: Sequence[heartbeat.ProcessPart] = (),
 ) -> None:
     """Route until stopped: at each hint, and at each poll for lost hints.
 
@@ -99,7 +99,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
 
     def begin(**_: object) -> None:
         name = f"{queue}@{socket.gethostname()}:{os.getpid()}"
-        beside.append(Heartbeat(app, name, queue, processes, also=[heartbeat.Part(f"worker-{queue}")]))
+        beside.append(Heartbeat(app, name, queue, processes, also=[heartbeat.ProcessPart(f"worker-{queue}")]))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
 

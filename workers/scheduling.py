@@ -14,7 +14,7 @@ from workers.clock import Clock
 
 def run_router_and_clock(settings: Settings) -> None:
     """Route and tick until stopped."""
-    processes.run_router(settings, beside=start_clock, also=[heartbeat.Part("clock")])
+    processes.run_router(settings, beside=start_clock, also=[heartbeat.ProcessPart("clock")])
 
 
 def start_clock(celery: Celery, settings: Settings, database: Database) -> list[Loop | Clock]:

@@ -29,7 +29,7 @@ from workers import app as celery_app
 from workers import niceness, scheduling, task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
-from workers.processes import Part, require
+from workers.processes import Companion, require
 from workers.routing.bus_consumer import BusConsumer, Intake
 from workers.routing.router import Router, Turns
 
@@ -49,7 +49,7 @@ def run_together(settings: Settings) -> None:
     niceness.yield_to_requests(settings, routes=True)
     url = broker_url(settings)
     celery = task.with_task(celery_app.create(settings, url), settings, forks=False)
-    beside: list[Part] = []
+    beside: list[Companion] = []
 
     def begin(**_: object) -> None:
         beside.extend(_begin(settings, celery, routing, app))
@@ -64,15 +64,15 @@ def run_together(settings: Settings) -> None:
     task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
 
 
-def _beside_the_router() -> Iterator[heartbeat.Part]:
+def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
     """Yield what the process is beside the router, for its heartbeat."""
-    yield heartbeat.Part("clock")
+    yield heartbeat.ProcessPart("clock")
     for queue in celery_app.QUEUES:
-        yield heartbeat.Part(f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
-        yield heartbeat.Part(f"worker-{queue}")
+        yield heartbeat.ProcessPart(f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
+        yield heartbeat.ProcessPart(f"worker-{queue}")
 
 
-def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
+def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Companion]:
     """Start everything beside the worker."""
     url = broker_url(settings)
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
@@ -87,7 +87,7 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     ear = DoorbellListener(url, ring)
     loop.start()
     ticking = scheduling.start_clock(celery, settings, routing.db)
-    parts: list[Part] = [
+    parts: list[Companion] = [
         ear,
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=_beside_the_router()),

@@ -15,7 +15,7 @@ from core.storage import db
 from rules.engine.similarity import MeaningsByModel
 from rules.registry.live_rules import LiveRules
 from workers.agents import table
-from workers.dispatch.admission import AdmissionControl
+from workers.dispatch.admission import ModelAdmission
 from workers.dispatch.model import Ledger
 from workers.dispatch.policy import policy_of
 from workers.routing.action_dispatches import ActionLimits
@@ -44,13 +44,13 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     )
 
 
-def admission_control(settings: Settings) -> AdmissionControl | None:
+def admission_control(settings: Settings) -> ModelAdmission | None:
     """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None
     chosen = extractor_setting.resolve(settings, has_model=True)
     reads = chosen != extractor_setting.BY_RULES
-    return AdmissionControl(
+    return ModelAdmission(
         provider=quota.provider(settings),
         asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
         reading=agents.EXTRACTORS,

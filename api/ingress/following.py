@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.serializers import event_json
 from core.events import feed, type_patterns
 from core.events.doorbell import DoorbellListener
-from core.events.feed import Gap, Page, Position
+from core.events.feed import FeedPage, Gap, Position
 from core.storage.db import Database
 from core.types import Event, Json
 
@@ -275,7 +275,7 @@ class Followers:
         async with readers:
             return await run_in_threadpool(read, tenant_id, *arguments)
 
-    def _page(self, tenant_id: str, after: Position) -> Page:
+    def _page(self, tenant_id: str, after: Position) -> FeedPage:
         with self._db.tenant(tenant_id) as tx:
             return feed.read(tx, after, PAGE, PAGE_BYTES)
 

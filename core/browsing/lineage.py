@@ -31,7 +31,7 @@ _ROLES: Final[dict[tuple[str, bool, bool], Role]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Relative:
+class MemoryRelative:
     """Another memory, what it is to this one, and the change that made it so."""
 
     role: Role
@@ -43,14 +43,14 @@ class Relative:
     author: Json | None
 
 
-def of_memory(tx: Tx, memory_id: UUID) -> Sequence[Relative]:
+def of_memory(tx: Tx, memory_id: UUID) -> Sequence[MemoryRelative]:
     """Return the relatives of a memory, latest first. NotFound: there is no such memory."""
     memories.get(tx, memory_id)
     values = {"id": memory_id, "relations": [Relation.SUPERSEDES, Relation.DERIVED_FROM], "most": MOST}
     relatives = tx.execute(_RELATIVES, values).all()
     rows = memories.of_ids(tx, [row.other_id for row in relatives])
     return [
-        Relative(
+        MemoryRelative(
             role=_ROLES[row.relation, row.begins_here, row.relation == Relation.DERIVED_FROM and row.change == "merge"],
             row=rows[row.other_id],
             at=row.at,

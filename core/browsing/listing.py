@@ -70,7 +70,7 @@ class MemoryFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPage:
+class ListedMemories:
     """Rows of memories, and the cursor of the next page; None: this is the last one.
 
     `now`: when their strength was computed. `sorted_newest`: only so many of the newest were sorted; None: all.
@@ -93,7 +93,7 @@ class _Start:
 
 def page(
     tx: Tx, memory_filter: MemoryFilter, order: Order = "newest", *, after: str | None = None, limit: int = 50
-) -> MemoryPage:
+) -> ListedMemories:
     """Return a page of memories. Invalid: `after` is not the cursor of a page in this order.
 
     What no index narrows down is looked for, or sorted, among so many memories at a time (`SEARCHED`), the newest of
@@ -114,13 +114,13 @@ def page(
     rows, is_cut = bounded_rows.read(tx, (_PAGES_RECORDED if recorded else _PAGES)[order], values)
     is_full = is_cut or len(rows) == limit
     if is_full and ORDERS[order] is None:
-        return MemoryPage(rows, str(rows[-1].id), start.now)
+        return ListedMemories(rows, str(rows[-1].id), start.now)
     seen = tx.execute(_SEARCHED_TO[order], values).one()
     cut = seen.rows == values["searched"]
     if ORDERS[order] is None:
-        return MemoryPage(rows, str(seen.last) if cut else None, start.now)
+        return ListedMemories(rows, str(seen.last) if cut else None, start.now)
     following = _cursor(rows[-1], order, start.now) if is_full else None
-    return MemoryPage(rows, following, start.now, seen.rows if cut else None)
+    return ListedMemories(rows, following, start.now, seen.rows if cut else None)
 
 
 def places(tx: Tx, memory_filter: MemoryFilter, limit: int) -> list[tuple[UUID, int]]:

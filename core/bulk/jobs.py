@@ -61,7 +61,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobStanding:
     """State of a job: its row, its rows by outcome, what erasing takes along, why a running one stands still.
 
     `along`: memories that are erased although nobody chose them. `counts`: rows of each table that are erased.
@@ -131,14 +131,14 @@ def of_request(tx: Tx, tenant_id: str, request: str | None, fingerprint: str) ->
     return job_id
 
 
-def get(tx: Tx, job_id: UUID) -> Standing:
+def get(tx: Tx, job_id: UUID) -> JobStanding:
     """Return the state of a job, or raise NotFound."""
     row = required_row(tx, _GET, {"id": job_id}, f"There is no bulk job {job_id} in this tenant.")
     [standing] = _standings(tx, [row])
     return standing
 
 
-def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> Sequence[Standing]:
+def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> Sequence[JobStanding]:
     """Return jobs, newest first; `after`: the last id of the page before."""
     return _standings(tx, tx.execute(_LIST, {"after": after, "limit": limit}).all())
 
@@ -173,7 +173,7 @@ def lock_running(tx: Tx) -> None:
     tx.execute(_LOCK_RUNNING)
 
 
-def cancel(tx: Tx, job_id: UUID) -> Standing:
+def cancel(tx: Tx, job_id: UUID) -> JobStanding:
     """Cancel a job and return it; what is done stays done. Cancelling again changes nothing. Conflict: it has ended."""
     standing = get(tx, job_id)
     if standing.row.status == "cancelled":
@@ -183,7 +183,7 @@ def cancel(tx: Tx, job_id: UUID) -> Standing:
     return get(tx, job_id)
 
 
-def _standings(tx: Tx, job_rows: Sequence[Any]) -> list[Standing]:
+def _standings(tx: Tx, job_rows: Sequence[Any]) -> list[JobStanding]:
     ids = {"ids": [row.id for row in job_rows]}
     outcomes: dict[UUID, dict[str, int]] = {row.id: {} for row in job_rows}
     for count in tx.execute(_BY_OUTCOME, ids):
@@ -199,7 +199,7 @@ def _standings(tx: Tx, job_rows: Sequence[Any]) -> list[Standing]:
     running = [seqs[str(row.id)] for row in job_rows if row.status == "running" and str(row.id) in seqs]
     errors = dispatch_queries.stopped(tx, running, "bulk_changer", _NO_RULE)
     return [
-        Standing(
+        JobStanding(
             row,
             outcomes[row.id],
             seqs.get(str(row.id), 0),

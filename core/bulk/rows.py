@@ -41,7 +41,7 @@ STATUS: Final[Mapping[type[ImprintError], int]] = {NotFound: 404, Conflict: 409,
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RowResult:
     """Outcome of a row; of a preview the one that it would have."""
 
     outcome: jobs.Outcome
@@ -59,7 +59,7 @@ class _TakenBack(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RowPage:
     """The next rows of a job, not carried out yet. `merge`: the changes of a merge, which takes all rows at once."""
 
     tenant_id: str
@@ -92,9 +92,9 @@ class Page:
             self._store(tx, job, row, result)
         return changes
 
-    def _try(self, tx: Tx, job: Any, work: Callable[[], Result]) -> Result:
+    def _try(self, tx: Tx, job: Any, work: Callable[[], RowResult]) -> RowResult:
         """Return the result of the work on a row; what is refused, or only tried, leaves no trace."""
-        done = Result("unchanged")
+        done = RowResult("unchanged")
         try:
             with tx.begin_nested():
                 done = work()
@@ -103,18 +103,18 @@ class Page:
         except _TakenBack:
             return replace(done, change_id=None, receipt_id=None, changes={})
         except (NotFound, Conflict, Invalid) as error:
-            return Result("refused", STATUS[type(error)], error.detail)
+            return RowResult("refused", STATUS[type(error)], error.detail)
         return done
 
-    def _carry_out(self, tx: Tx, job: Any, row: Any, by: Author) -> Result:
+    def _carry_out(self, tx: Tx, job: Any, row: Any, by: Author) -> RowResult:
         if job.action == "erase":
             return self._erase(tx, job, row, by)
         made = by_hand.CHANGES[job.action](tx, self.tenant_id, by, row.memory_id, job.params.get("reason"), row.version)
         if made is None:
-            return Result("unchanged")
-        return Result("done", change_id=made.change_id, changes=made.counts)
+            return RowResult("unchanged")
+        return RowResult("done", change_id=made.change_id, changes=made.counts)
 
-    def _erase(self, tx: Tx, job: Any, row: Any, by: Author) -> Result:
+    def _erase(self, tx: Tx, job: Any, row: Any, by: Author) -> RowResult:
         evidence = bool(job.params.get("evidence"))
         own = [by.cause.event.seq] if by.cause else []
         done = memory_erasure.erase(
@@ -132,19 +132,19 @@ class Page:
             evidence=evidence,
         )
         counts = {name: number for name, number in sorted(done.counts.items()) if number}
-        return Result("done", receipt_id=UUID(receipt.body["id"]), erased=list(done.memory_ids), counts=counts)
+        return RowResult("done", receipt_id=UUID(receipt.body["id"]), erased=list(done.memory_ids), counts=counts)
 
     def _merge(self, tx: Tx, job: Any, by: Author) -> Counter[str]:
         """Merge all rows into the first as one change, or refuse them all."""
         rows = tx.execute(_NEXT, {"job": job.id, "most": PAGE}).all()
 
-        def work() -> Result:
+        def work() -> RowResult:
             if not isinstance(self.merge, PreparedMerge):
                 raise self.merge or Conflict("The merge was not prepared.")
             for row in rows:
                 by_hand.require_version(memories.get(tx, row.memory_id), row.version)
             counts = manual_merge.write(tx, self.tenant_id, self.merge, by)
-            return Result("done", change_id=self.merge.change_id, changes=counts)
+            return RowResult("done", change_id=self.merge.change_id, changes=counts)
 
         done = self._try(tx, job, work)
         for index, row in enumerate(rows):
@@ -152,7 +152,7 @@ class Page:
             self._store(tx, job, row, replace(done, detail=detail))
         return Counter(done.changes)
 
-    def _store(self, tx: Tx, job: Any, row: Any, result: Result) -> None:
+    def _store(self, tx: Tx, job: Any, row: Any, result: RowResult) -> None:
         values = {
             "job": job.id,
             "place": row.place,

@@ -14,7 +14,7 @@ MOST_IMPORTANCE_OF_QUARANTINED = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreenedCandidate:
     """A candidate without its secrets, and the findings against it in words: its secrets, and why it is hostile."""
 
     candidate: Candidate
@@ -22,7 +22,7 @@ class Screened:
     hostile: str
 
 
-def screened(candidate: Candidate) -> Screened:
+def screened(candidate: Candidate) -> ScreenedCandidate:
     """Screen a statement and its evidence alike: a hostile message makes no harmless memory."""
     stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
     slot = {candidate.attribute or "": candidate.value}
@@ -33,8 +33,8 @@ def screened(candidate: Candidate) -> Screened:
     secrets = masking.secrets_in([*stated, slot])
     removed = secrets | masking.secrets_in(quotes)
     if not removed:
-        return Screened(candidate, "", hostile)
-    return Screened(_redact(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
+        return ScreenedCandidate(candidate, "", hostile)
+    return ScreenedCandidate(_redact(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
 
 
 def quarantined(candidate: Candidate) -> Candidate:

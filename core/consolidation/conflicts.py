@@ -50,7 +50,7 @@ class MemoryConflict:
 
 
 @dataclass(frozen=True, slots=True)
-class ResolvedConflict:
+class ConflictResolution:
     """The change that a decision made, and the memories of the conflict, newest first."""
 
     change_id: UUID
@@ -58,7 +58,7 @@ class ResolvedConflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ConflictDecision:
     """Decision of a person. `keep`: the id of the memory that holds, or into which all are merged.
 
     `content`: wording of a merge. `periods`: when each one held, for `keep_all`. `versions`: those the person has seen.
@@ -101,8 +101,8 @@ def cited(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Any]]:
 
 
 def resolve(
-    tx: Tx, tenant_id: str, memory_id: UUID, decided: Decision, vector: Vector | None, author: Author
-) -> ResolvedConflict:
+    tx: Tx, tenant_id: str, memory_id: UUID, decided: ConflictDecision, vector: Vector | None, author: Author
+) -> ConflictResolution:
     """Carry out what a person decides about a conflict, as one change.
 
     `vector`: of the wording of a merge. NotFound: the memory is in no conflict. Conflict: a memory was changed since.
@@ -116,16 +116,16 @@ def resolve(
     rows = memories.of_ids(tx, conflict.ids)
     _require_seen(rows, decided)
     change_id = uuid7()
-    plan = _Plan(tx, conflict, rows, decided, change_id)
+    plan = _ConflictPlan(tx, conflict, rows, decided, change_id)
     if decided.choice == "merge":
         _merge(tx, tenant_id, plan, vector, author)
     else:
         writer.apply(tx, tenant_id, owner, list(plan.changes()), author)
     _announce(tx, tenant_id, plan, author)
-    return ResolvedConflict(change_id, conflict.ids)
+    return ConflictResolution(change_id, conflict.ids)
 
 
-def problems(decided: Decision) -> Iterator[Problem]:
+def problems(decided: ConflictDecision) -> Iterator[Problem]:
     """Yield what is wrong with a decision as such."""
     if decided.choice in {"keep", "merge"} and decided.keep is None:
         yield Problem("/keep", f"say which memory stays: `{decided.choice}` needs the id of one of them")
@@ -141,13 +141,13 @@ def problems(decided: Decision) -> Iterator[Problem]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _ConflictPlan:
     """Changes that a decision means for the memories of a conflict."""
 
     tx: Tx
     conflict: MemoryConflict
     rows: Mapping[UUID, MemoryRow]
-    decided: Decision
+    decided: ConflictDecision
     change_id: UUID
 
     @property
@@ -215,7 +215,7 @@ class _Plan:
         return ", ".join(map(str, self.conflict.ids))
 
 
-def _merge(tx: Tx, tenant_id: str, plan: _Plan, vector: Vector | None, author: Author) -> None:
+def _merge(tx: Tx, tenant_id: str, plan: _ConflictPlan, vector: Vector | None, author: Author) -> None:
     """Merge all of them into the kept one, which is confirmed: nothing denies it any more."""
     kept, content = plan.keep, plan.decided.content
     rows = [kept, *(row for row in plan.rows.values() if row.id != kept.id)]
@@ -231,7 +231,7 @@ def _merge(tx: Tx, tenant_id: str, plan: _Plan, vector: Vector | None, author: A
     writer.apply(tx, tenant_id, Owner(kept.user_id, kept.group_id), [confirmed], author)
 
 
-def _announce(tx: Tx, tenant_id: str, plan: _Plan, author: Author) -> None:
+def _announce(tx: Tx, tenant_id: str, plan: _ConflictPlan, author: Author) -> None:
     """Announce the memories that gave way."""
     if not plan.losers:
         return
@@ -245,7 +245,7 @@ def _announce(tx: Tx, tenant_id: str, plan: _Plan, author: Author) -> None:
     publishing.publish(tx, tenant_id, author, events)
 
 
-def _require_seen(rows: Mapping[UUID, MemoryRow], decided: Decision) -> None:
+def _require_seen(rows: Mapping[UUID, MemoryRow], decided: ConflictDecision) -> None:
     """Refuse a decision about other memories, or other versions of them, than the person has seen. Conflict."""
     if decided.versions and decided.versions.keys() != rows.keys():
         raise Conflict("Other memories are in this conflict now. Look at it again.")

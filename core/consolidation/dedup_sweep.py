@@ -28,14 +28,14 @@ BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SweepMark:
     """Position of a sweep; memories are in the order in which they were recorded."""
 
     recorded_at: datetime
     memory_id: UUID
 
 
-BEGINNING = Mark(datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
+BEGINNING = SweepMark(datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
 """Before any memory."""
 
 
@@ -55,8 +55,8 @@ class PendingMerges:
 
     tenant_id: str
     user_id: str
-    old: Mark
-    new: Mark
+    old: SweepMark
+    new: SweepMark
     compared: int
     merges: Sequence[Merge]
 
@@ -81,7 +81,7 @@ def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) ->
         rows = _unseen(tx, user_id, old)
         near = _neighbours(tx, user_id, rows)
     stored = [_unseen_memory(row, near.get(row.id, ())) for row in rows]
-    new = Mark(rows[-1].recorded_at, rows[-1].id) if rows else old
+    new = SweepMark(rows[-1].recorded_at, rows[-1].id) if rows else old
     return PendingMerges(tenant_id, user_id, old, new, len(rows), find_merges(stored, thresholds))
 
 
@@ -114,12 +114,12 @@ def _as_worded(
     return replace(again, similarity=None if vector is None or other is None else float(vector @ other))
 
 
-def _mark(tx: Tx, user_id: str) -> Mark:
+def _mark(tx: Tx, user_id: str) -> SweepMark:
     row = tx.execute(_MARK, {"user": user_id}).one_or_none()
-    return Mark(row.recorded_at, row.memory_id) if row else BEGINNING
+    return SweepMark(row.recorded_at, row.memory_id) if row else BEGINNING
 
 
-def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
+def _unseen(tx: Tx, user_id: str, mark: SweepMark) -> list[Any]:
     values = {"user": user_id, "at": mark.recorded_at, "id": mark.memory_id, "limit": BATCH}
     return list(tx.execute(_UNSEEN, values))
 

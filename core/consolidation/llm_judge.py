@@ -9,7 +9,7 @@ from typing import Final
 
 from core.consolidation.judge import OpinionKind, Pair
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 
@@ -33,7 +33,7 @@ class Opinions(ModelAnswer):
     opinions: list[LlmOpinion]
 
 
-PROMPT: Final = Prompt("judge.v1", Opinions)
+PROMPT: Final = ModelPrompt("judge.v1", Opinions)
 
 
 def opinion_of(client: ChatClient, on_call: OnCall) -> Opinion:

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.consolidation import batch, candidate_screening, echo, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
-from core.consolidation.candidate_screening import Screened
+from core.consolidation.candidate_screening import ScreenedCandidate
 from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
@@ -206,7 +206,7 @@ class _Opening:
         return neighbours.of(tx, user, merged, vectors, group, reopen=reopen, search=self._search, answers=answers)
 
 
-def _divide(screened: Sequence[Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
+def _divide(screened: Sequence[ScreenedCandidate], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
     """Divide candidates into those to judge, those to quarantine, and those refused."""
     accepted: list[Candidate] = []
     hostile: list[Add] = []

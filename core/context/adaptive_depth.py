@@ -45,7 +45,7 @@ _CUES: Final = tuple(
 )
 """Signs of how much is asked for: the memories that each adds, once however often it matches."""
 
-_ASKED: Final = either(forms.asked for forms in _FORMS)
+_ASKED: Final = either(forms.question_words for forms in _FORMS)
 _JOINED: Final = either(forms.joined for forms in _FORMS)
 
 READ: Final = 2_000

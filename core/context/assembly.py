@@ -17,7 +17,7 @@ from core.context.conversation import RenderedMessages, background, recent
 from core.context.instructions import FixedSections
 from core.context.packing import Packer, ScoredPiece, room
 from core.context.pinned_texts import pinned_sections
-from core.context.reader import OwnerMaterial, SessionSlice
+from core.context.reader import OwnerMaterial, SessionView
 from core.context.retrievers import RetrievedText as Outside
 from core.context.sections import Section, SectionName, SectionPiece
 from core.context.stable_selection import StableSelection
@@ -195,7 +195,7 @@ def _choose(packer: Packer, allowed: int, results: Sequence[ScoredPiece]) -> tup
     return memories, packer.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
 
 
-def _stable_selection(layout: Layout, conversation: SessionSlice) -> StableSelection:
+def _stable_selection(layout: Layout, conversation: SessionView) -> StableSelection:
     """Return the selection by id alone: texts are read again each time."""
     ids = [UUID(piece.source["id"]) for piece in layout.memories.pieces]
     passage_keys = [_reference(piece) for piece in layout.knowledge.pieces if piece.source["type"] == "document"]
@@ -208,7 +208,7 @@ def _reference(passage: SectionPiece) -> str:
     return f"{passage.key.removeprefix('document:')}@{passage.source['version']}"
 
 
-def _start(now: Section, conversation: SessionSlice | None) -> int:
+def _start(now: Section, conversation: SessionView | None) -> int:
     """Return the position of the first message shown in full; one past the last if there is none."""
     if now.pieces:
         return int(now.pieces[0].source["position"])

@@ -132,7 +132,7 @@ class ContextQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class BuiltContext:
     """The rendered context, its measurements, and the depth of the search."""
 
     sheet: Assembled
@@ -165,7 +165,7 @@ class ContextDeps:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
+def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltContext:
     """Build the context within its limit."""
     request, sources, results, chosen_depth = _read(deps, tenant_id, replace(request, labels=deps.db.reader))
     accept_unconfirmed = deps.settings.instructions == "heard"
@@ -181,7 +181,7 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
         with deps.db.tenant(tenant_id) as tx:
             stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
-    built = Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    built = BuiltContext(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
     metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
     metrics.CONTEXT_TOKENS.observe(built.tokens)
     return built
@@ -335,7 +335,7 @@ def _search(
     return query.search(deps.db, tenant_id, search_query, deps.embedder).results
 
 
-def _current_step(conversation: context_reader.SessionSlice | None) -> str:
+def _current_step(conversation: context_reader.SessionView | None) -> str:
     """Return the title of the step being worked on in the newest plan that has one; empty if there is none."""
     for plan in conversation.plans if conversation else ():
         for step in plan.tree.walk():
@@ -352,7 +352,7 @@ def _with_step(results: Sequence[SearchResult], for_step: Sequence[SearchResult]
     return [*results, *below]
 
 
-def _last_words(conversation: context_reader.SessionSlice | None) -> str:
+def _last_words(conversation: context_reader.SessionView | None) -> str:
     """Return the last words of the user, which serve as the query if none is given."""
     user_messages = (
         [m.content for m in conversation.messages if m.role == "user" and m.id not in conversation.hidden]

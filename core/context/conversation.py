@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from core.context import rendering, window
 from core.context.packing import TITLE_TOKENS, Packer
-from core.context.reader import SessionSlice
+from core.context.reader import SessionView
 from core.context.sections import Section, SectionName, SectionPiece
-from core.context.selection import LeftOut
+from core.context.selection import Omission
 from core.context.tool_results import shorten
 from core.inference.token_counting import Counter, cut
 from core.plans import tracker
@@ -50,7 +50,7 @@ def background(packer: Packer, rendered: RenderedMessages | None, allowed: int) 
     return packer.first(SectionName.SUMMARY, for_summary, summary), _plans(packer, rendered.conversation, for_plans)
 
 
-def _plans(packer: Packer, conversation: SessionSlice, allowed: int) -> Section:
+def _plans(packer: Packer, conversation: SessionView, allowed: int) -> Section:
     """Return the plans, each within what those before it leave."""
     pieces, left_out, left = [], [], allowed - TITLE_TOKENS
     for plan in conversation.plans:
@@ -59,7 +59,7 @@ def _plans(packer: Packer, conversation: SessionSlice, allowed: int) -> Section:
             pieces.append(piece)
             left -= packer.line(piece)
         else:
-            left_out.append(LeftOut(piece.key, "no room", for_room=True))
+            left_out.append(Omission(piece.key, "no room", for_room=True))
     return packer.section(SectionName.PLAN, allowed, pieces, left_out)
 
 
@@ -79,11 +79,11 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
     if not pieces and seen:
         pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
     left_out = [
-        LeftOut(rendering.message_ref(m), "older than what there is room for", for_room=True)
+        Omission(rendering.message_ref(m), "older than what there is room for", for_room=True)
         for m in seen[: len(seen) - len(pieces)]
     ]
     left_out += [
-        LeftOut(rendering.message_ref(m), "hidden") for m in conversation.messages if m.id in conversation.hidden
+        Omission(rendering.message_ref(m), "hidden") for m in conversation.messages if m.id in conversation.hidden
     ]
     tokens = sum(packer.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
     return Section(SectionName.RECENT, "", tokens, allowed, pieces, left_out)
@@ -92,7 +92,7 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
 class RenderedMessages:
     """Rendered messages, each made once: tool results shortened, in a group with the speaker."""
 
-    def __init__(self, packer: Packer, conversation: SessionSlice) -> None:
+    def __init__(self, packer: Packer, conversation: SessionView) -> None:
         self.packer, self.conversation = packer, conversation
         self._made: dict[str, str] = {}
         self._several = len({m.user_id for m in conversation.messages}) > 1 or any(
@@ -154,7 +154,7 @@ def _cut_last_message(packer: Packer, message: Message, rendered: str, allowed: 
     return [rendering.of_message(message, text)] if text else []
 
 
-def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
+def _summary(conversation: SessionView) -> Iterable[SectionPiece]:
     """Put the key messages first, which are dropped last; then the summary of the rest."""
     if conversation.summary is None:
         return
@@ -180,7 +180,7 @@ def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
     )
 
 
-def _key_messages(conversation: SessionSlice, summary: Summary) -> Sequence[KeyMessage]:
+def _key_messages(conversation: SessionView, summary: Summary) -> Sequence[KeyMessage]:
     """Return the key messages of the summary, without questions that were answered since."""
     questions = [key for key in summary.key_messages if key.kind == open_questions.KIND]
     since = [m for m in conversation.messages if m.position > summary.to_position and m.id not in conversation.hidden]

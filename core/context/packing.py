@@ -11,7 +11,7 @@ from typing import Final
 from core.context import rendering
 from core.context.budget import Allowance
 from core.context.sections import Section, SectionName, SectionPiece
-from core.context.selection import LeftOut, SelectionItem, choose
+from core.context.selection import Omission, SelectionItem, choose
 from core.inference.token_counting import Counter
 
 FOCUS: Final = 0.4
@@ -61,13 +61,13 @@ class Packer:
         return self.cost(piece.text) + 1
 
     def section(
-        self, part: SectionName, allowed: int, pieces: Sequence[SectionPiece], left: Iterable[LeftOut] = ()
+        self, part: SectionName, allowed: int, pieces: Sequence[SectionPiece], left: Iterable[Omission] = ()
     ) -> Section:
         """Make a section of pieces; the last ones are dropped while title and headings exceed the room."""
         kept, left_out = list(pieces), list(left)
         text = rendering.section_text(part, kept)
         while kept and self.cost(text) > allowed:
-            left_out.append(LeftOut(kept.pop().key, "no room", for_room=True))
+            left_out.append(Omission(kept.pop().key, "no room", for_room=True))
             text = rendering.section_text(part, kept)
         return Section(part, text, self.cost(text) if text else 0, allowed, kept, left_out)
 
@@ -79,11 +79,11 @@ class Packer:
                 left -= cost
                 kept.append(piece)
             else:
-                left_out.append(LeftOut(piece.key, "no room", for_room=True))
+                left_out.append(Omission(piece.key, "no room", for_room=True))
         return self.section(part, allowed, kept, left_out)
 
     def best(
-        self, part: SectionName, allowed: int, results: Sequence[ScoredPiece], left: Iterable[LeftOut] = ()
+        self, part: SectionName, allowed: int, results: Sequence[ScoredPiece], left: Iterable[Omission] = ()
     ) -> Section:
         """Take the cheapest set of results that says enough."""
         by_key = {result.piece.key: result for result in results}

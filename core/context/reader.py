@@ -25,7 +25,7 @@ INSTRUCTIONS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSlice:
+class SessionView:
     """A session as its context needs it."""
 
     session_id: str
@@ -43,7 +43,7 @@ class OwnerMaterial:
     """
 
     instructions: Sequence[Any]
-    conversation: SessionSlice | None
+    conversation: SessionView | None
     pinned: Pinned = pinned.NOTHING
     guidance: str = ""
 
@@ -118,7 +118,7 @@ def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[s
 
 def _session_slice(
     tx: Tx, session_id: str, window: recent_messages.RecentWindow, reader: Mapping[str, object]
-) -> SessionSlice | None:
+) -> SessionView | None:
     """Return what the reader heard of the session; None: nothing, or no message has arrived."""
     parameters = {**reader, "session": session_id}
     others = [message.position for message in window.messages if not _is_mine(message, reader)]
@@ -132,7 +132,7 @@ def _session_slice(
     if summary is not None and tx.execute(_UNHEARD, {**parameters, "first": 1, "last": summary.to_position}).first():
         summary = None  # It tells some of what this reader has not heard.
     own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
-    return SessionSlice(session_id, messages, hidden_messages.hidden_ids(tx, session_id), summary, own)
+    return SessionView(session_id, messages, hidden_messages.hidden_ids(tx, session_id), summary, own)
 
 
 def _pinned(tx: Tx, session_id: str, reader: Mapping[str, object], *, heard: bool) -> Pinned:
@@ -144,7 +144,7 @@ def _pinned(tx: Tx, session_id: str, reader: Mapping[str, object], *, heard: boo
     return texts
 
 
-def _without(conversation: SessionSlice | None, message_id: str | None) -> SessionSlice | None:
+def _without(conversation: SessionView | None, message_id: str | None) -> SessionView | None:
     """Return the session without the message that is shown as the system prompt."""
     if conversation is None or message_id is None:
         return conversation

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.context.selection import LeftOut
+from core.context.selection import Omission
 from core.types import Json
 
 
@@ -58,7 +58,7 @@ class Section:
     tokens: int
     allowed: int
     pieces: Sequence[SectionPiece] = ()
-    left_out: Sequence[LeftOut] = ()
+    left_out: Sequence[Omission] = ()
 
 
 TITLES = {

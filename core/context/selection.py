@@ -51,7 +51,7 @@ class SelectionItem:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """An item left out, and the reason in plain words. `for_room`: with a higher limit it would be shown."""
 
     key: str
@@ -67,7 +67,7 @@ class Chosen:
     """
 
     kept: tuple[SelectionItem, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Omission, ...]
     tokens: int
     coverage: float
 
@@ -83,7 +83,7 @@ def choose(
     highest = max((max(0.0, item.score) for item in items), default=0.0)
     units = _units(items, _shares(items, query, highest))
     limits = _Limits(tokens, math.inf if most is None else most, least * highest)
-    choice = _Selection(limits)
+    choice = _TakenItems(limits)
     best = max((u for u in units if u.worth > 0 and limits.have_room(u, 0, 0)), key=_best, default=None)
     if best is not None:
         choice.consider(best, best.worth)
@@ -127,12 +127,12 @@ class _Limits:
 
 
 @dataclass(slots=True)
-class _Selection:
+class _TakenItems:
     """Items taken so far, and items left out with reasons."""
 
     limits: _Limits
     kept: list[_Unit] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[Omission] = field(default_factory=list)
     best_shares: dict[Term, float] = field(default_factory=dict)
     coverage: float = 0.0
     spent: int = 0
@@ -173,10 +173,10 @@ class _Selection:
         for item in unit.items:
             others = ", ".join(other.key for other in unit.items if other is not item)
             reason = f"{why} (together with {others}, which denies it)" if others else why
-            self.left_out.append(LeftOut(item.key, reason, for_room))
+            self.left_out.append(Omission(item.key, reason, for_room))
 
 
-def _by_gain(units: Sequence[_Unit], choice: _Selection) -> Iterator[tuple[_Unit, float]]:
+def _by_gain(units: Sequence[_Unit], choice: _TakenItems) -> Iterator[tuple[_Unit, float]]:
     """Yield units by gain per token at that moment. A gain computed earlier can only be too high."""
     heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
     heapq.heapify(heap)

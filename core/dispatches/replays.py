@@ -51,7 +51,7 @@ class NewReplay:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReplayStanding:
     """State of a replay: its row, position of its event, its dispatches by status, why a running one stands still."""
 
     row: Any
@@ -97,7 +97,7 @@ def is_known(tx: Tx, new: NewReplay) -> bool:
     return tx.execute(_OF_REQUEST, {"request": new.request}).first() is not None
 
 
-def get(tx: Tx, replay_id: UUID) -> Standing:
+def get(tx: Tx, replay_id: UUID) -> ReplayStanding:
     """Return the state of a replay, or raise NotFound."""
     row = required_row(tx, _GET, {"id": replay_id}, f"There is no replay {replay_id} in this tenant.")
     return _standing(tx, row)
@@ -108,7 +108,7 @@ def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> Sequence[Any]
     return tx.execute(_LIST, {"after": after, "limit": limit}).all()
 
 
-def cancel(tx: Tx, replay_id: UUID, author: Author) -> Standing:
+def cancel(tx: Tx, replay_id: UUID, author: Author) -> ReplayStanding:
     """Cancel a replay with its dispatches that have not ended, and return it. What is done stays done.
 
     Cancelling again changes nothing. Conflict: it has ended, with all of its dispatches.
@@ -130,7 +130,7 @@ def cancel(tx: Tx, replay_id: UUID, author: Author) -> Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class TracedReplay:
+class ReplayDecisions:
     """A replay that has decided on an event, with its decisions: rule, version, verdict, reason."""
 
     id: UUID
@@ -140,22 +140,24 @@ class TracedReplay:
     rules: list[Json]
 
 
-def of_event(tx: Tx, event: Event) -> Sequence[TracedReplay]:
+def of_event(tx: Tx, event: Event) -> Sequence[ReplayDecisions]:
     """Return the replays that have decided on an event, or made a dispatch on it, oldest first."""
-    replays = dict[UUID, TracedReplay]()
+    replays = dict[UUID, ReplayDecisions]()
     for row in tx.execute(_OF_EVENT, {"seq": event.seq}):
-        replay = replays.setdefault(row.id, TracedReplay(row.id, row.mode, row.status, row.created_at, []))
+        replay = replays.setdefault(row.id, ReplayDecisions(row.id, row.mode, row.status, row.created_at, []))
         if row.rule is not None:
             names = ("rule", "version", "verdict", "reason")
             replay.rules.append({name: getattr(row, name) for name in names})
     return list(replays.values())
 
 
-def _standing(tx: Tx, row: Any) -> Standing:
+def _standing(tx: Tx, row: Any) -> ReplayStanding:
     seq = log.seqs_of(tx, [str(row.id)]).get(str(row.id), 0)
     by_status = {count.status: count.times for count in tx.execute(_BY_STATUS, {"id": row.id})}
     running = [seq] if row.status == "running" else []
-    return Standing(row, seq, by_status, dispatch_queries.stopped(tx, running, "event_replayer", _NO_RULE).get(seq))
+    return ReplayStanding(
+        row, seq, by_status, dispatch_queries.stopped(tx, running, "event_replayer", _NO_RULE).get(seq)
+    )
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('replays of ' || :tenant, 0))")

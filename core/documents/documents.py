@@ -16,7 +16,7 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core.documents.preparation import DocumentDraft, DocumentPassage, SentDocument
+from core.documents.preparation import DocumentDraft, PreparedPassage, SentDocument
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
@@ -37,7 +37,7 @@ class SavedDocument:
     document: Any
     fate: Fate
     passages: int
-    apart: Sequence[DocumentPassage]
+    apart: Sequence[PreparedPassage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
 
 def _put_passages(tx: Tx, tenant_id: str, document_id: UUID, draft: DocumentDraft) -> None:
     tx.execute(_UNCUT, {"id": document_id})
-    pieces = recordset([{name: getattr(piece, name) for name in DocumentPassage.__slots__} for piece in draft.pieces])
+    pieces = recordset([{name: getattr(piece, name) for name in PreparedPassage.__slots__} for piece in draft.pieces])
     tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
     shelf.put(tx, tenant_id, document_id, draft.rows)
 

@@ -15,7 +15,7 @@ from core.documents.chunking import MediaType
 from core.errors import Invalid, Problem
 from core.events import parsing
 from core.index import passages
-from core.index.search_index import Row
+from core.index.search_index import NewRow
 from core.screening import masking, screen, secret_scanner
 from core.types import Json
 
@@ -39,7 +39,7 @@ class SentDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPassage:
+class PreparedPassage:
     """A passage with its text, and the reason if it is quarantined."""
 
     position: int
@@ -58,8 +58,8 @@ class DocumentDraft:
     title: str
     media_type: MediaType
     sha256: str
-    pieces: Sequence[DocumentPassage]
-    rows: Sequence[Row]
+    pieces: Sequence[PreparedPassage]
+    rows: Sequence[NewRow]
     at: datetime
 
 
@@ -123,17 +123,17 @@ def _redact(text: str) -> str:
     return secret_scanner.redact(text, secret_scanner.find_secrets(text))
 
 
-def _cut(content: str, media_type: MediaType, tokens: int) -> list[DocumentPassage]:
+def _cut(content: str, media_type: MediaType, tokens: int) -> list[PreparedPassage]:
     chunks = chunking.split(content, media_type, tokens)
     if not chunks:
         raise Invalid([Problem("/content", "holds no text")])
     if len(chunks) > MOST_PASSAGES:
         problem = f"falls into {len(chunks)} passages; at most {MOST_PASSAGES} are taken. Send it in parts"
         raise Invalid([Problem("/content", problem)])
-    return [DocumentPassage(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in chunks]
+    return [PreparedPassage(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in chunks]
 
 
-def _screen(title: str, piece: DocumentPassage) -> DocumentPassage:
+def _screen(title: str, piece: PreparedPassage) -> PreparedPassage:
     """Return the screening of the passage as it would be shown."""
     screened = screen.screen("\n".join(dict.fromkeys((title, *piece.headings, piece.content))))
     if not screened.hostile:

@@ -16,7 +16,7 @@ RETIRED = "archive"
 
 
 @dataclass(frozen=True, slots=True)
-class Lineage:
+class ErasedLineage:
     """Memories erased together.
 
     `equal`: the given ones and those that say the same. `derived`: those derived from them, and episodes that retell
@@ -44,7 +44,7 @@ class _Edge:
     change_id: UUID | None
 
 
-def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
+def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> ErasedLineage:
     """Return the memories to erase with these.
 
     `silenced`: the messages that they cite lose their text, so that other users' episodes of them are included.
@@ -55,7 +55,7 @@ def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
     derived = _closure(tx, equal | retold, _rests_on) - equal
     edges = [e for e in _edges(tx, derived) if e.whole in derived and e.part not in equal | derived]
     waiting = frozenset((e.part, e.change_id) for e in edges if e.how and e.change_id)
-    return Lineage(frozenset(equal), frozenset(derived), frozenset(e.part for e in edges), waiting)
+    return ErasedLineage(frozenset(equal), frozenset(derived), frozenset(e.part for e in edges), waiting)
 
 
 def _says_the_same(edge: _Edge, closure: set[UUID]) -> UUID | None:

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from core.erasure import equivalents, lineage, log_redaction, recalled, runner
 from core.erasure.equivalents import Equivalents
-from core.erasure.lineage import Lineage
+from core.erasure.lineage import ErasedLineage
 from core.erasure.steps import UNQUOTE_VERDICTS, ErasurePart
 from core.errors import Conflict
 from core.events import publishing
@@ -160,7 +160,7 @@ def named(ids: Sequence[UUID]) -> dict[str, Any]:
     return {"ids": list(ids), "refs": [str(memory_id) for memory_id in ids]}
 
 
-def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
+def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[ErasedLineage, Equivalents]:
     """Return all memories to erase, and those among them that are equivalent."""
     extent = lineage.of(tx, [memory_id])
     same = equivalents.find(tx, owner.user_id, sorted(extent.equal), derived=extent.derived)
@@ -168,14 +168,14 @@ def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[L
     return lineage.of(tx, ids, silenced=evidence), same
 
 
-def _by_owner(tx: Tx, extent: Lineage) -> dict[str, list[UUID]]:
+def _by_owner(tx: Tx, extent: ErasedLineage) -> dict[str, list[UUID]]:
     owned: defaultdict[str, list[UUID]] = defaultdict(list)
     for memory_id, row in sorted(memories.of_ids(tx, extent.ids).items()):
         owned[row.user_id].append(memory_id)
     return dict(owned)
 
 
-def _wordings_to_bury(tx: Tx, memory_id: UUID, extent: Lineage, same: Equivalents) -> list[_Wording]:
+def _wordings_to_bury(tx: Tx, memory_id: UUID, extent: ErasedLineage, same: Equivalents) -> list[_Wording]:
     """Return wordings that must not return; of partly erased memories only these words, and no slot."""
     erased_ids = lineage.of(tx, [memory_id, *sorted(same.whole)]).equal
     beside = _wordings(tx, sorted(extent.equal - erased_ids))
@@ -216,7 +216,7 @@ def _unquote(tx: Tx, owner: Owner, same: Equivalents, places: Collection[tuple[s
     return Counter({"evidence": evidence, "verdicts": tx.execute(UNQUOTE_VERDICTS, values).rowcount})
 
 
-def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, extent: Lineage, author: Author) -> None:
+def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, extent: ErasedLineage, author: Author) -> None:
     """Reactivate sources whose derivative has been erased."""
     put_away = {
         "ids": [memory_id for memory_id, _ in extent.waiting],

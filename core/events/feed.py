@@ -39,7 +39,7 @@ BEGINNING: Final = Position(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FeedPage:
     """Events with their positions, and the position behind everything that was read."""
 
     events: Sequence[tuple[Position, Event]]
@@ -70,14 +70,14 @@ def end(tx: Tx) -> Position:
     return Position(tx.execute(_HORIZON).scalar_one(), 0)
 
 
-def read(tx: Tx, after: Position, limit: int, most: int = bounded_rows.PAGE_BYTES) -> Page:
+def read(tx: Tx, after: Position, limit: int, most: int = bounded_rows.PAGE_BYTES) -> FeedPage:
     """Return the next events after a position, at most `limit`, and no more once they hold `most` bytes."""
     values = {"transaction": after.transaction, "seq": after.seq, "limit": limit}
     rows, is_cut = bounded_rows.read(tx, _PAGE, values, most)
     events = [(Position(row[1], row[2]), log.event_of(row[2:])) for row in rows if row[1] is not None]
     if is_cut or len(events) == limit:
-        return Page(events, events[-1][0], is_last=False)
-    return Page(events, max(after, Position(rows[0][0], 0)), is_last=True)
+        return FeedPage(events, events[-1][0], is_last=False)
+    return FeedPage(events, max(after, Position(rows[0][0], 0)), is_last=True)
 
 
 def gap(tx: Tx, after: Position) -> Gap | None:

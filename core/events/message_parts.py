@@ -78,7 +78,7 @@ class ToolResult:
 
 
 @dataclass(slots=True)
-class Parts:
+class MessageParts:
     """The parts of one message, by what they are."""
 
     texts: list[str] = field(default_factory=list)
@@ -231,7 +231,7 @@ def output_text(given: object) -> tuple[str, list[Json]]:
         return given or "", []
     if not _are_parts(given):
         return _json(given), []
-    inner = Parts()
+    inner = MessageParts()
     inner.add_content(given)
     return inner.text, inner.described
 

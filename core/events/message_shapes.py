@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from core.events import message_parts
-from core.events.message_parts import Parts, UnreadableMessage
+from core.events.message_parts import MessageParts, UnreadableMessage
 from core.types import Json
 
 __all__ = ["ClientMessage", "UnreadableMessage", "normalized", "normalized_result", "read"]
@@ -174,9 +174,9 @@ def _unwrapped(message: Mapping[str, Any]) -> Json:
     return {**inner, **outer}
 
 
-def _parts(message: Json, role: Role) -> Parts:
+def _parts(message: Json, role: Role) -> MessageParts:
     """Return what a message says, from all fields that may hold it. UnreadableMessage."""
-    parts = Parts()
+    parts = MessageParts()
     if _is_item(message):
         parts.add_part(message)
         return parts
@@ -194,7 +194,7 @@ def _parts(message: Json, role: Role) -> Parts:
     return parts
 
 
-def _add_calls(parts: Parts, message: Json) -> None:
+def _add_calls(parts: MessageParts, message: Json) -> None:
     """Add the tool calls that have a field of their own; those in the content repeat them."""
     beside = message.get("additional_kwargs")
     older = beside.get("tool_calls") if isinstance(beside, Mapping) else None
@@ -207,7 +207,7 @@ def _add_calls(parts: Parts, message: Json) -> None:
         parts.add_call(message_parts.call_of(message["function_call"], "function_call"))
 
 
-def _add_fields(parts: Parts, message: Json) -> None:
+def _add_fields(parts: MessageParts, message: Json) -> None:
     """Add a refusal, spoken words, attachments, and the tool calls of older versions of the AI SDK."""
     if isinstance(message.get("refusal"), str):
         parts.texts.append(message["refusal"])
@@ -219,7 +219,7 @@ def _add_fields(parts: Parts, message: Json) -> None:
                 parts.add_part({"type": kind, **item})
 
 
-def _of_tool(message: Json, parts: Parts, extra: Json) -> ClientMessage:
+def _of_tool(message: Json, parts: MessageParts, extra: Json) -> ClientMessage:
     identity, name = (_text(message, key) for key in ("tool_call_id", "tool_name"))
     return ClientMessage(
         "tool", parts.text, None, (), identity, name or _text(message, "name"), tuple(parts.described), extra

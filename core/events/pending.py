@@ -18,7 +18,7 @@ class Pending(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Reported:
     """A result with nothing to write."""
 
     result: Json = field(default_factory=dict)

@@ -18,7 +18,7 @@ from core.erasure.steps import ErasurePart
 from core.events import expiries
 from core.events.expiries import Kind, Removed
 from core.expiry import due
-from core.expiry.due import DueSession, Way
+from core.expiry.due import DueSession, Leaving
 from core.sessions.message_rows import TOOL
 from core.storage.db import Tx
 from core.tenancy.retention import Retention
@@ -38,7 +38,7 @@ class Done:
     is_last: bool
 
 
-def remove(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[DueSession], way: Way) -> Done:
+def remove(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[DueSession], way: Leaving) -> Done:
     """Remove what is due of these locked sessions, except what there is work on."""
     whole = [session.id for session in sessions if session.whole]
     busy = set(tx.execute(_BUSY, {"ids": whole}).scalars()) if whole else set()
@@ -50,7 +50,7 @@ def remove(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[DueS
     return Done(all_of.counts + some_of.counts, all_of.is_last and some_of.is_last)
 
 
-def _remove_whole(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[str], way: Way) -> Done:
+def _remove_whole(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequence[str], way: Leaving) -> Done:
     """Remove conversations: what the log says of them, their messages page by page, then the rest."""
     if not sessions:
         return Done(Counter(), is_last=True)
@@ -60,7 +60,7 @@ def _remove_whole(tx: Tx, tenant_id: str, retention: Retention, sessions: Sequen
     if len(event_seqs) == EVENTS or len(messages) == MESSAGES:
         return Done(counts, is_last=False)
     runner.run(tx, tenant_id, ErasurePart.EXPIRED_SESSIONS, {"sessions": sessions})
-    gone = tx.execute(_DELETE_SESSIONS if way is Way.SESSIONS else _ENDED, {"sessions": sessions}).scalars().all()
+    gone = tx.execute(_DELETE_SESSIONS if way is Leaving.SESSIONS else _ENDED, {"sessions": sessions}).scalars().all()
     if len(gone) < len(sessions):
         tx.execute(_REMAIN, {"sessions": sessions})
     return Done(counts + _record(tx, tenant_id, "sessions", gone), is_last=True)

@@ -20,7 +20,7 @@ SESSIONS: Final = 20
 """Sessions handled in one transaction."""
 
 
-class Way(StrEnum):
+class Leaving(StrEnum):
     """Why something of a session leaves: its own time, or that of its tenant for sessions, messages, tools' results."""
 
     OWN = "own"
@@ -38,22 +38,22 @@ class DueSession:
     whole: bool
 
 
-def ways(retention: Retention) -> Iterator[Way]:
+def ways(retention: Retention) -> Iterator[Leaving]:
     """Yield the ways in which something may be due, first that by which most leaves.
 
     A session may have a time of its own where its tenant has none.
     """
     if retention.sessions_days is not None:
-        yield Way.SESSIONS
-    yield Way.OWN
+        yield Leaving.SESSIONS
+    yield Leaving.OWN
     if retention.messages_days is not None:
-        yield Way.MESSAGES
+        yield Leaving.MESSAGES
     if retention.tools_days is not None and retention.tools_days != retention.messages_days:
-        yield Way.TOOL_RESULTS
+        yield Leaving.TOOL_RESULTS
 
 
 def find(
-    tx: Tx, way: Way, retention: Retention, after: tuple[str, str] | None = None, limit: int = SESSIONS
+    tx: Tx, way: Leaving, retention: Retention, after: tuple[str, str] | None = None, limit: int = SESSIONS
 ) -> Sequence[DueSession]:
     """Lock and return due sessions, the longest due first, behind one: its time and id. Locked ones are skipped."""
     values = cutoffs(retention) | {"at": after[0] if after else "-infinity", "id": after[1] if after else ""}
@@ -79,24 +79,24 @@ WHOLE: Final = f"(ended_at IS NOT NULL AND last_at < {CUTOFF})"
 """Whether all of a session leaves with its messages."""
 
 IS_DUE: Final = {
-    Way.OWN: "leaves_at IS NOT NULL AND oldest_at IS NOT NULL AND leaves_at <= now()",
-    Way.SESSIONS: "ended_at IS NOT NULL AND NOT is_remnant "
+    Leaving.OWN: "leaves_at IS NOT NULL AND oldest_at IS NOT NULL AND leaves_at <= now()",
+    Leaving.SESSIONS: "ended_at IS NOT NULL AND NOT is_remnant "
     "AND ended_at <= now() - make_interval(days => cast(:session_days AS int))",
-    Way.MESSAGES: f"oldest_at IS NOT NULL AND oldest_at < {CUTOFF}",
-    Way.TOOL_RESULTS: f"oldest_tool_at IS NOT NULL AND oldest_tool_at < {TOOL_CUTOFF}",
+    Leaving.MESSAGES: f"oldest_at IS NOT NULL AND oldest_at < {CUTOFF}",
+    Leaving.TOOL_RESULTS: f"oldest_tool_at IS NOT NULL AND oldest_tool_at < {TOOL_CUTOFF}",
 }
 """Condition that a session is due, by way."""
 
 _TIME: Final = {
-    Way.OWN: ("leaves_at", "true"),
-    Way.SESSIONS: ("ended_at", "true"),
-    Way.MESSAGES: ("oldest_at", WHOLE),
-    Way.TOOL_RESULTS: ("oldest_tool_at", "false"),
+    Leaving.OWN: ("leaves_at", "true"),
+    Leaving.SESSIONS: ("ended_at", "true"),
+    Leaving.MESSAGES: ("oldest_at", WHOLE),
+    Leaving.TOOL_RESULTS: ("oldest_tool_at", "false"),
 }
 """The indexed time by which sessions are due, and whether all of a session leaves."""
 
 
-def _due(way: Way) -> TextClause:
+def _due(way: Leaving) -> TextClause:
     time, whole = _TIME[way]
     return text(f"""
         SELECT id, {time} AS due_at, {whole} AS whole FROM sessions
@@ -105,4 +105,4 @@ def _due(way: Way) -> TextClause:
     """)
 
 
-_DUE: Final = {way: _due(way) for way in Way}
+_DUE: Final = {way: _due(way) for way in Leaving}

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import text
 
 from core.expiry import due, log_rows
-from core.expiry.due import IS_DUE, Way
+from core.expiry.due import IS_DUE, Leaving
 from core.sessions.message_rows import TOOL
 from core.storage.db import Tx
 from core.tenancy.retention import Retention
@@ -32,10 +32,10 @@ def count_due(tx: Tx, retention: Retention) -> Json:
 
 _WHOLE_OR_PART: Final = f"""
     SELECT id, bool_or(whole) AS whole FROM (
-        SELECT id, true AS whole FROM sessions WHERE {IS_DUE[Way.OWN]}
-        UNION ALL SELECT id, true FROM sessions WHERE {IS_DUE[Way.SESSIONS]}
-        UNION ALL SELECT id, {due.WHOLE} FROM sessions WHERE {IS_DUE[Way.MESSAGES]}
-        UNION ALL SELECT id, false FROM sessions WHERE {IS_DUE[Way.TOOL_RESULTS]}) AS ways
+        SELECT id, true AS whole FROM sessions WHERE {IS_DUE[Leaving.OWN]}
+        UNION ALL SELECT id, true FROM sessions WHERE {IS_DUE[Leaving.SESSIONS]}
+        UNION ALL SELECT id, {due.WHOLE} FROM sessions WHERE {IS_DUE[Leaving.MESSAGES]}
+        UNION ALL SELECT id, false FROM sessions WHERE {IS_DUE[Leaving.TOOL_RESULTS]}) AS ways
     GROUP BY id
 """
 

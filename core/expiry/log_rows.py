@@ -25,14 +25,14 @@ ROWS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RemovedPage:
     """Rows removed, by kind, and the last row that was read; None: there is nothing more to read."""
 
     counts: Counter[str]
     last: str | None
 
 
-def remove_dispatches(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
+def remove_dispatches(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> RemovedPage:
     """Remove finished dispatches behind one; what they have paid for keeps their rule and agent."""
     now = _now(tx)
     cutoff = now - timedelta(days=retention.traces_days or 0)
@@ -52,7 +52,7 @@ def remove_dispatches(tx: Tx, tenant_id: str, retention: Retention, after: str |
     return _page(read, len(read), "id", _record(tx, tenant_id, "dispatches", gone))
 
 
-def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
+def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> RemovedPage:
     """Remove decisions on the events behind a position in the log."""
     cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
     values = {"after": int(after or 0), "cutoff": cutoff, "rows": ROWS}
@@ -64,25 +64,25 @@ def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | 
     return _page(read, sum(row.decisions for row in read), "seq", counts)
 
 
-def remove_replays(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> Page:
+def remove_replays(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> RemovedPage:
     """Remove replays that have ended, after their decisions."""
     cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
     decided = tx.execute(_DELETE_REPLAYED, {"cutoff": cutoff, "rows": ROWS}).all()
     if len(decided) < ROWS:
         tx.execute(_DELETE_REPLAYS, {"cutoff": cutoff})
-    return Page(_record(tx, tenant_id, "decisions", decided), "" if len(decided) == ROWS else None)
+    return RemovedPage(_record(tx, tenant_id, "decisions", decided), "" if len(decided) == ROWS else None)
 
 
-def remove_bulk_jobs(tx: Tx, _tenant_id: str, retention: Retention, _after: str | None) -> Page:
+def remove_bulk_jobs(tx: Tx, _tenant_id: str, retention: Retention, _after: str | None) -> RemovedPage:
     """Remove bulk jobs that have ended, after their rows."""
     cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
     gone = tx.execute(_DELETE_BULK_ROWS, {"cutoff": cutoff, "rows": ROWS}).rowcount
     if gone < ROWS:
         tx.execute(_DELETE_BULK_JOBS, {"cutoff": cutoff})
-    return Page(Counter(), "" if gone == ROWS else None)
+    return RemovedPage(Counter(), "" if gone == ROWS else None)
 
 
-def remove_queries(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> Page:
+def remove_queries(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> RemovedPage:
     """Remove the queries from `memory.recalled`, like messages by whole days of UTC.
 
     The record says up to when there are none, so that no day is read twice.
@@ -91,14 +91,14 @@ def remove_queries(tx: Tx, tenant_id: str, retention: Retention, _after: str | N
     cutoff = today - timedelta(days=retention.queries_days or 0)
     since = expiries.newest(tx, "queries") or _EARLIEST
     if since >= cutoff:
-        return Page(Counter(), None)
+        return RemovedPage(Counter(), None)
     gone = tx.execute(_WITHOUT_QUERIES, {"since": since, "cutoff": cutoff, "rows": ROWS}).rowcount
     done = gone < ROWS
     expiries.record(tx, tenant_id, Removed("queries", gone, cutoff if done else since))
-    return Page(Counter({"queries": gone} if gone else {}), None if done else "")
+    return RemovedPage(Counter({"queries": gone} if gone else {}), None if done else "")
 
 
-def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
+def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> RemovedPage:
     """Remove events behind a position in the log, with the finished dispatches and the decisions that they led to."""
     now = _now(tx)
     values = {
@@ -150,9 +150,9 @@ def _remove_events(tx: Tx, tenant_id: str, gone: Sequence[Any], values: dict[str
     )
 
 
-def _page(read: Sequence[Any], rows: int, key: str, counts: Counter[str]) -> Page:
+def _page(read: Sequence[Any], rows: int, key: str, counts: Counter[str]) -> RemovedPage:
     """Return what left, and where to go on if as many rows as are read at once were old enough."""
-    return Page(counts, str(getattr(read[-1], key)) if rows == ROWS else None)
+    return RemovedPage(counts, str(getattr(read[-1], key)) if rows == ROWS else None)
 
 
 def _record(tx: Tx, tenant_id: str, kind: Kind, gone: Sequence[Any]) -> Counter[str]:

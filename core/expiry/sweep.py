@@ -10,8 +10,8 @@ from typing import Final
 
 from core.errors import Invalid, Problem
 from core.expiry import conversations, due, log_rows
-from core.expiry.due import Way
-from core.expiry.log_rows import Page
+from core.expiry.due import Leaving
+from core.expiry.log_rows import RemovedPage
 from core.storage.db import Tx
 from core.tenancy import retention as tenant_retention
 from core.tenancy.retention import Retention
@@ -21,7 +21,7 @@ BEGINNING: Final[Json] = {"stage": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SweepStep:
     """Rows removed in one transaction, by kind, and where the sweep goes on; None: it has ended."""
 
     counts: Counter[str]
@@ -32,7 +32,7 @@ Stage = Callable[[Tx, str, Retention, Json], tuple[Counter[str], Json | None]]
 """Removes a page behind a place, and returns the next place; None: there is nothing more."""
 
 
-def step(tx: Tx, tenant_id: str, position: Json) -> Step:
+def step(tx: Tx, tenant_id: str, position: Json) -> SweepStep:
     """Carry out the next page of a sweep. Invalid: the position is none that a sweep has returned."""
     retention = tenant_retention.get(tx, tenant_id)
     stages, number = _stages(retention), position.get("stage")
@@ -44,8 +44,8 @@ def step(tx: Tx, tenant_id: str, position: Json) -> Step:
         if after is None:
             number, position = number + 1, {}
     if after is None and number >= len(stages):
-        return Step(counts, None)
-    return Step(counts, {**(after or {}), "stage": number})
+        return SweepStep(counts, None)
+    return SweepStep(counts, {**(after or {}), "stage": number})
 
 
 def _stages(retention: Retention) -> Sequence[Stage]:
@@ -67,7 +67,7 @@ def _stages(retention: Retention) -> Sequence[Stage]:
 
 
 def _sessions(
-    way: Way, tx: Tx, tenant_id: str, retention: Retention, position: Json
+    way: Leaving, tx: Tx, tenant_id: str, retention: Retention, position: Json
 ) -> tuple[Counter[str], Json | None]:
     after = (str(position["at"]), str(position["id"])) if "id" in position else None
     sessions = due.find(tx, way, retention, after)
@@ -82,7 +82,7 @@ def _sessions(
 
 
 def _rows(
-    remove: Callable[[Tx, str, Retention, str | None], Page],
+    remove: Callable[[Tx, str, Retention, str | None], RemovedPage],
     tx: Tx,
     tenant_id: str,
     retention: Retention,

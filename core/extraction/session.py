@@ -17,7 +17,7 @@ from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.message_tags import TagsByMessage
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
-from core.extraction.window_filter import Skipped
+from core.extraction.window_filter import SkipReason
 from core.extraction.windows import USUAL, Sizes
 from core.inference.client import OnCall
 from core.memory import writer
@@ -367,7 +367,7 @@ def _transcript(
 
 def _skippable(
     consolidation: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
-) -> Sequence[Skipped | None]:
+) -> Sequence[SkipReason | None]:
     """Return the reason to skip each window; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
@@ -408,7 +408,7 @@ def _merge_by_owner(changes: ChangesByOwner) -> ChangesByOwner:
     return list(merged.items())
 
 
-def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skipped | None]) -> WindowResults:
+def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[SkipReason | None]) -> WindowResults:
     """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on.
 
     With rules beside it, a window that it cannot read now (`Later`) is postponed, and those after it unasked.
@@ -418,7 +418,7 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skippe
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
             read.skipped[why.value] += 1
-            read.known_windows += [window] if why is Skipped.KNOWN else []
+            read.known_windows += [window] if why is SkipReason.KNOWN else []
             continue
         if cause is None and not pace.has_time():
             cause = Later(OUT_OF_TIME)

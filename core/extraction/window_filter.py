@@ -19,7 +19,7 @@ EMBEDDED_CHARACTERS = 1000
 """Characters of a message that are compared with what is known: about as many as the local model reads."""
 
 
-class Skipped(StrEnum):
+class SkipReason(StrEnum):
     """Reason for not sending a window to a model."""
 
     TRIVIAL = "trivial"
@@ -33,7 +33,7 @@ def sift(
     *,
     least_characters: int,
     least_novelty: float,
-) -> list[Skipped | None]:
+) -> list[SkipReason | None]:
     """Return for each window the reason to skip it; None if it must be read.
 
     The novelty of a window is that of its most novel message. A window with a correction or an instruction is always
@@ -49,17 +49,17 @@ def sift(
     ]
 
 
-def sift_by_words(windows: Sequence[Window], least_characters: int) -> list[Skipped | None]:
+def sift_by_words(windows: Sequence[Window], least_characters: int) -> list[SkipReason | None]:
     """Return the reasons to skip windows by their words alone."""
     return [
-        None if informativeness.messages_to_read(window, least_characters) else Skipped.TRIVIAL for window in windows
+        None if informativeness.messages_to_read(window, least_characters) else SkipReason.TRIVIAL for window in windows
     ]
 
 
-def _verdict(novelties: Sequence[float], least: float) -> Skipped | None:
+def _verdict(novelties: Sequence[float], least: float) -> SkipReason | None:
     if not novelties:
-        return Skipped.TRIVIAL
-    return Skipped.KNOWN if max(novelties) < least else None
+        return SkipReason.TRIVIAL
+    return SkipReason.KNOWN if max(novelties) < least else None
 
 
 def _is_minded(message: Message) -> bool:

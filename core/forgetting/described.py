@@ -12,7 +12,7 @@ from typing import Final
 
 from core.forgetting import extent, people, requests, subjects
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
+from core.forgetting.talk import MEMORY, PERSON, ForgettingAsker, Talk, TurnSentence, mentions
 from core.forgetting.text import clauses, content_terms, find_all, long_tokens, naming_terms, plain
 from core.forgetting.wording import ACT, FRAME
 from core.language import languages
@@ -89,7 +89,7 @@ def unframed(text: str) -> str:
     return " ".join(f"{bare}{text[at:]}".split()).strip(" ,.，。!?！？的")
 
 
-def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
+def about_person(request: ForgetRequest, asker: ForgettingAsker, talk: Talk) -> list[TurnSentence] | None:
     """Return all statements about a person; None if the request names nobody, or itself where nobody else spoke."""
     if request.about_self and talk.alone:
         return None
@@ -97,7 +97,7 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
     speakers = named_speakers(request.text, talk) if request.about_self else frozenset()
     if not names:
         return None
-    hits: list[Passage] = []
+    hits: list[TurnSentence] = []
     for before, passage in zip([None, *talk.passages], talk.passages, strict=False):
         spoken_by = not speakers or plain(passage.turn.speaker or "") in speakers
         follows = before is not None and before in hits and before.turn is passage.turn
@@ -107,7 +107,7 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
     return hits
 
 
-def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
+def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[TurnSentence]:
     """Return the statements among which a request may mean some: related ones, and the latest.
 
     What it says stays is none of them, nor are other requests. A memory whose message is among the turns is none
@@ -133,7 +133,7 @@ def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk)
     ]
 
 
-def shared_words(description: Description, passage: Passage) -> float:
+def shared_words(description: Description, passage: TurnSentence) -> float:
     """Return the share of a description's words that a statement has."""
     terms = frozenset(naming_terms(passage.span.text))
     return len(description.words & terms) / len(description.words)
@@ -143,7 +143,7 @@ def speaks_of_old(description: Description) -> bool:
     return _OLD.search(description.plain) is not None
 
 
-def age_score(description: Description, passage: Passage) -> float:
+def age_score(description: Description, passage: TurnSentence) -> float:
     """Return 1 if a description speaks of something old and a statement of what was, -1 if it speaks of what is new."""
     if not speaks_of_old(description):
         return 0.0
@@ -160,13 +160,13 @@ def lacks_modifiers(description: Description, terms: frozenset[str]) -> bool:
     return bool(kinds and modifiers) and len(modifiers & terms) < HALF * len(modifiers)
 
 
-def lacks_code(description: Description, passage: Passage) -> bool:
+def lacks_code(description: Description, passage: TurnSentence) -> bool:
     """Return whether a description names nothing but a code or number, and a statement gives none."""
     kinds = description.kinds
     return bool(kinds) and kinds <= _CODES and not subjects.values(kinds, passage.plain)
 
 
-def values(named: Sequence[Description], passages: Sequence[Passage], names: Collection[str] = ()) -> list[str]:
+def values(named: Sequence[Description], passages: Sequence[TurnSentence], names: Collection[str] = ()) -> list[str]:
     """Return the codes and numbers that the statements give, if each of them gives one.
 
     `names`: of the person whose statements they are; a user id such as `u-4711` is no code.
@@ -227,7 +227,7 @@ def named_speakers(text: str, talk: Talk) -> frozenset[str]:
     return frozenset(speaker for speaker in talk.speakers if mentions(folded, {speaker, speaker.split()[0]}))
 
 
-def is_kept(passage: Passage, request: ForgetRequest) -> bool:
+def is_kept(passage: TurnSentence, request: ForgetRequest) -> bool:
     """Return whether a statement holds a value, a name, or mostly words of what the request says stays."""
     terms, request_terms = _naming(passage.span.text), frozenset[str]()
     for text in request.widened[:1]:

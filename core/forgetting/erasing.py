@@ -19,7 +19,7 @@ from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, Turn
 from core.forgetting.text import clauses, content_terms, loose, naming_terms, plain, statements
 from core.forgetting.turns import Scene
-from core.forgetting.undo_window import Forgetting
+from core.forgetting.undo_window import UndoableForgetting
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Owner
 from core.sessions import sessions as stored_sessions
@@ -65,7 +65,7 @@ class Forgotten:
     more: bool = False
     documents: Sequence[UUID] = ()
     reread: Mapping[str, Any] | None = None
-    window: Forgetting | None = None
+    window: UndoableForgetting | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -21,7 +21,17 @@ from core.forgetting.described import Description
 from core.forgetting.extent import ForgetScope
 from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions
+from core.forgetting.talk import (
+    ASSISTANT,
+    MEMORY,
+    PERSON,
+    ForgettingAsker,
+    Talk,
+    Turn,
+    TurnSentence,
+    asker_of,
+    mentions,
+)
 from core.forgetting.text import content_terms, find_all, naming_terms, plain
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import merged
@@ -206,10 +216,10 @@ def by_meaning(
 def _meant(
     request: ForgetRequest,
     named: Sequence[Description],
-    passages: Sequence[Passage],
+    passages: Sequence[TurnSentence],
     cosines: Cosines,
     meant: Meant | None,
-) -> tuple[list[Passage], bool]:
+) -> tuple[list[TurnSentence], bool]:
     """Return the passages that a request means, and whether that is certain; without the model the nearest one."""
     if meant is None and named:
         passages = [
@@ -227,20 +237,20 @@ def _meant(
     return [passage for passage in passages if passage.span.text in texts], sure
 
 
-def _without_newest(hits: Sequence[Passage]) -> list[Passage]:
+def _without_newest(hits: Sequence[TurnSentence]) -> list[TurnSentence]:
     """Return statements without what was said last: of two PINs "my old PIN" is the first."""
     newest = max(hits, key=lambda passage: passage.turn.position).span.text
     return [passage for passage in hits if passage.span.text != newest] or list(hits)
 
 
-def _chosen(named: Sequence[Description], passages: Sequence[Passage], log_odds: Floats) -> tuple[set[str], bool]:
+def _chosen(named: Sequence[Description], passages: Sequence[TurnSentence], log_odds: Floats) -> tuple[set[str], bool]:
     """Return the statements that any of the named things means, and whether each choice is certain."""
     wording = [[_wording(description, passage) for passage in passages] for description in named]
     choices = [choose(log_odds + np.array(row)) for row in wording or [[0.0] * len(passages)]]
     return {passages[at].span.text for chosen, _ in choices for at in chosen}, all(sure for _, sure in choices)
 
 
-def _wording(description: Description, passage: Passage) -> float:
+def _wording(description: Description, passage: TurnSentence) -> float:
     """Return what the words for a thing say for a statement, beside the trained model, in log-odds."""
     shared, age = described.shared_words(description, passage), described.age_score(description, passage)
     return (
@@ -261,12 +271,12 @@ def choose(log_odds: Floats) -> tuple[list[int], bool]:
     return likely[:LOOSE], False
 
 
-def _is_other_code(description: Description, passage: Passage) -> bool:
+def _is_other_code(description: Description, passage: TurnSentence) -> bool:
     """Return whether a statement gives another code or number than the named one: the library's, not the bank's."""
     return described.lacks_modifiers(description, frozenset(naming_terms(passage.span.text)))
 
 
-def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:
+def _find(request: ForgetRequest, asker: ForgettingAsker, talk: Talk, position: int) -> Found:
     """Return what a request names by extent, by value, or as a person who was spoken of; descriptions are not read."""
     if request.scope is ForgetScope.EVERYTHING:
         return _everything(asker, talk)
@@ -284,7 +294,7 @@ def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Fo
     return Found(request.scope, {})
 
 
-def _everything(asker: Asker, talk: Talk) -> Found:
+def _everything(asker: ForgettingAsker, talk: Talk) -> Found:
     places = {
         turn.key: [(0, len(turn.text))]
         for turn in talk.turns
@@ -293,7 +303,7 @@ def _everything(asker: Asker, talk: Talk) -> Found:
     return Found(ForgetScope.EVERYTHING, places)
 
 
-def _last(asker: Asker, talk: Talk, position: int) -> Found:
+def _last(asker: ForgettingAsker, talk: Talk, position: int) -> Found:
     own = [
         t for t in talk.turns if t.user_id == asker.user_id and t.role == PERSON and t.position < position and t.text
     ]
@@ -301,7 +311,7 @@ def _last(asker: Asker, talk: Talk, position: int) -> Found:
     return Found(ForgetScope.LAST, {statements[-1].key: [(0, len(statements[-1].text))]} if statements else {})
 
 
-def _by_values(scope: ForgetScope, values: Sequence[str], asker: Asker, talk: Talk) -> Found:
+def _by_values(scope: ForgetScope, values: Sequence[str], asker: ForgettingAsker, talk: Talk) -> Found:
     places: dict[Any, list[tuple[int, int]]] = {}
     allowed: list[str] = []
     refused: list[str] = []
@@ -315,7 +325,7 @@ def _by_values(scope: ForgetScope, values: Sequence[str], asker: Asker, talk: Ta
     return Found(scope, kept, allowed, len(refused), refused)
 
 
-def _disposable(holding: Sequence[Turn], asker: Asker, value: str) -> Sequence[Turn]:
+def _disposable(holding: Sequence[Turn], asker: ForgettingAsker, value: str) -> Sequence[Turn]:
     """Return the turns in which the asker may have a value erased: all, if they told it first or it is about them.
 
     A member who may ask for the group has it erased from all that the group heard.
@@ -333,12 +343,12 @@ def _disposable(holding: Sequence[Turn], asker: Asker, value: str) -> Sequence[T
     return [turn for turn in holding if turn.user_id == asker.user_id and turn.role == PERSON]
 
 
-def _names(turn: Turn, asker: Asker, value: str) -> bool:
+def _names(turn: Turn, asker: ForgettingAsker, value: str) -> bool:
     """Return whether the sentences of a turn that hold a value name the asker."""
     return any(mentions(plain(piece.text), asker.names) for piece in turn.pieces if plain(value) in plain(piece.text))
 
 
-def may_erase(passage: Passage, asker: Asker) -> bool:
+def may_erase(passage: TurnSentence, asker: ForgettingAsker) -> bool:
     """Return whether the asker disposes of a sentence: they said it, or it names them."""
     turn = passage.turn
     if turn.user_id == asker.user_id and (turn.role in {PERSON, MEMORY} or turn.alone):
@@ -346,7 +356,7 @@ def may_erase(passage: Passage, asker: Asker) -> bool:
     return turn.role == PERSON and mentions(passage.plain, asker.names)
 
 
-def _divided(scope: ForgetScope, hits: Sequence[Passage], asker: Asker) -> Found:
+def _divided(scope: ForgetScope, hits: Sequence[TurnSentence], asker: ForgettingAsker) -> Found:
     """Divide statements into those that the asker disposes of and others; the assistant's go with them."""
     free = [passage for passage in hits if may_erase(passage, asker)]
     refused = [passage for passage in hits if passage.turn.role == PERSON and passage not in free]
@@ -396,7 +406,7 @@ def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
     return Found(request.scope, {asking.key: spots} if spots else {}, values if spots else ())
 
 
-def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence[Turn]) -> Found:
+def _agreed(request: ForgetRequest, asker: ForgettingAsker, asking: Turn, others: Sequence[Turn]) -> Found:
     """Return what the requests of others just before mean, as far as the one who agrees disposes of it."""
     for turn in _answered(asking, others):
         answered = requests.by_words(turn.text) or requests.commands(turn.text)

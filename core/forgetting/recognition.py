@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forgetting.text import READ, Span, clauses, long_tokens, plain, sentences
+from core.forgetting.text import READ, TextSpan, clauses, long_tokens, plain, sentences
 from core.forgetting.wording import NEGATED
 from core.language import languages, ngrams
 
@@ -53,7 +53,7 @@ LENGTHS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Stretch:
     """A sentence, or neighbouring ones: the numbers of the first and the last one, and the text."""
 
     first: int
@@ -90,7 +90,7 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
     return _read(message, spans, logits, asks)
 
 
-def _read(message: str, spans: Sequence[Span], logits: Mapping[Window, float], asks: Asks) -> Recognised | None:
+def _read(message: str, spans: Sequence[TextSpan], logits: Mapping[Stretch, float], asks: Asks) -> Recognised | None:
     """Return what the model says of the likeliest sentence and of all around it, and where the words agree with it."""
     candidates = list(logits)
     own = asks([window.text for window in candidates]).tolist()
@@ -106,37 +106,37 @@ def _is_negated(text: str) -> bool:
     return NEGATED.search(plain(text)) is not None
 
 
-def stretch(message: str, spans: Sequence[Span], window: Window) -> str:
+def stretch(message: str, spans: Sequence[TextSpan], window: Stretch) -> str:
     """Return what is read around a window: the whole message if it is short, else its neighbours."""
     whole = _joined(message, spans, 0, len(spans) - 1).text
     first, last = max(0, window.first - AROUND), min(len(spans) - 1, window.last + AROUND)
     return whole if len(whole) <= STRETCH else _joined(message, spans, first, last).text
 
 
-def _joined(message: str, spans: Sequence[Span], first: int, last: int) -> Window:
-    return Window(first, last, message[spans[first].start : spans[last].end])
+def _joined(message: str, spans: Sequence[TextSpan], first: int, last: int) -> Stretch:
+    return Stretch(first, last, message[spans[first].start : spans[last].end])
 
 
-def pieces(message: str) -> list[Span]:
+def pieces(message: str) -> list[TextSpan]:
     """Return the sentences of a message, as they are numbered here; what is pasted far behind them is not read."""
     text = message[:READ]
-    return [Span(text[piece.start : piece.end], piece.start) for piece in sentences(plain(text))]
+    return [TextSpan(text[piece.start : piece.end], piece.start) for piece in sentences(plain(text))]
 
 
-def windows(message: str, spans: Sequence[Span]) -> list[Window]:
+def windows(message: str, spans: Sequence[TextSpan]) -> list[Stretch]:
     """Return the sentences of a message and the pairs of neighbours."""
     single = [_joined(message, spans, at, at) for at in range(len(spans))]
     pairs = [_joined(message, spans, at, at + 1) for at in range(len(spans) - 1)]
     return [*single, *pairs][:WINDOWS]
 
 
-def _naming_values(message: str, spans: Sequence[Span]) -> list[Window]:
+def _naming_values(message: str, spans: Sequence[TextSpan]) -> list[Stretch]:
     """Return the clauses that name a value beside others: "Forget 4711" of "Forget 4711, the new code is 4712"."""
     parts = [(at, clause) for at, span in enumerate(spans[:WINDOWS]) for clause in _clauses(message, span)]
-    return [Window(at, at, clause) for at, clause in parts if long_tokens(clause)][:WINDOWS]
+    return [Stretch(at, at, clause) for at, clause in parts if long_tokens(clause)][:WINDOWS]
 
 
-def _clauses(message: str, span: Span) -> list[str]:
+def _clauses(message: str, span: TextSpan) -> list[str]:
     sentence = message[span.start : span.end]
     parts = clauses(sentence)
     return [sentence[part.start : part.end] for part in parts] if len(parts) > 1 else []
@@ -154,7 +154,7 @@ def features(text: str) -> frozenset[str]:
     return frozenset({*ngrams.of(folded, language), f"length {min(len(folded) // LENGTH_STEP, LENGTHS)}"})
 
 
-def _asking(likely: Sequence[Window], logits: Sequence[float]) -> list[int]:
+def _asking(likely: Sequence[Stretch], logits: Sequence[float]) -> list[int]:
     """Return the sentences that ask by themselves; where only a pair does, the more likely sentence of it."""
     own = dict[int, float]()
     for window, logit in zip(likely, logits, strict=True):

@@ -15,7 +15,7 @@ from core.forgetting import extent
 from core.forgetting.asking import AGREES, OF_VALUE
 from core.forgetting.extent import ABOUT_SELF, UNSAID, ForgetScope
 from core.forgetting.recognition import STRETCH, recognise
-from core.forgetting.text import READ, Span, clauses, plain, sentences
+from core.forgetting.text import READ, TextSpan, clauses, plain, sentences
 from core.forgetting.wording import COMMAND
 from core.language.lazy_regex import lazy_regex
 
@@ -37,7 +37,7 @@ class ForgetRequest:
 
     text: str
     scope: ForgetScope
-    asking: Sequence[Span]
+    asking: Sequence[TextSpan]
     widened: Sequence[str]
     kept: Sequence[str] = ()
     agrees: bool = False
@@ -82,7 +82,7 @@ def commands(message: str) -> ForgetRequest | None:
     return request if request is None or asking else replace(request, scope=ForgetScope.UNNAMED, values_only=True)
 
 
-def _request(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> ForgetRequest | None:
+def _request(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> ForgetRequest | None:
     if not asking:
         return None
     own = [_original(text, pieces[index]) for index in asking]
@@ -118,18 +118,18 @@ def declared(message: str) -> ForgetRequest | None:
     )
 
 
-def _original(text: str, piece: Span) -> Span:
-    return Span(text[piece.start : piece.end], piece.start)
+def _original(text: str, piece: TextSpan) -> TextSpan:
+    return TextSpan(text[piece.start : piece.end], piece.start)
 
 
-def _pointed_at(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> str:
+def _pointed_at(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> str:
     """Return the sentence before the first one that asks, if that one points at it."""
     first = asking[0]
     points = first > 0 and _POINTS.search(pieces[first].text) is not None
     return _original(text, pieces[first - 1]).text if points else ""
 
 
-def _widened(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]:
+def _widened(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> list[str]:
     """Return the clauses that ask, the sentences that ask, these with the one before, and the whole message."""
     originals = [_original(text, piece).text for piece in pieces]
     narrow = [
@@ -146,7 +146,7 @@ def _widened(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[s
     return list(dict.fromkeys(step for step in steps if step))
 
 
-def _kept(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]:
+def _kept(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> list[str]:
     """Return the clauses that say what stays or what the new value is."""
     return [
         clause.text

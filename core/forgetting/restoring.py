@@ -17,7 +17,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.forgetting import undo_window
-from core.forgetting.undo_window import Forgetting
+from core.forgetting.undo_window import UndoableForgetting
 from core.index import removal
 from core.memory import announcements, memories, receipts
 from core.memory.receipts import Signer
@@ -51,7 +51,7 @@ OF_MEMORIES: Final = {"memory_versions": ("memory_id",), "evidence": ("memory_id
 """Tables whose rows come back only with the memories that they name."""
 
 
-def undo(tx: Tx, tenant_id: str, forgetting_id: UUID, author: Author, sign: Signer) -> Forgetting:
+def undo(tx: Tx, tenant_id: str, forgetting_id: UUID, author: Author, sign: Signer) -> UndoableForgetting:
     """Bring back everything that a request erased, and sign its receipts anew; return what it was.
 
     NotFound: it is final, was undone, or never was. Conflict: a later request has to be undone first.
@@ -80,7 +80,7 @@ def undo(tx: Tx, tenant_id: str, forgetting_id: UUID, author: Author, sign: Sign
     return forgetting
 
 
-def _remove_made(tx: Tx, tenant_id: str, forgetting: Forgetting, author: Author) -> None:
+def _remove_made(tx: Tx, tenant_id: str, forgetting: UndoableForgetting, author: Author) -> None:
     """Delete the memories that the erasure made of what was left of others, which come back whole."""
     owned: defaultdict[str, list[UUID]] = defaultdict(list)
     for row in tx.execute(_MADE, {"id": forgetting.id}):
@@ -91,7 +91,7 @@ def _remove_made(tx: Tx, tenant_id: str, forgetting: Forgetting, author: Author)
         memory.publish_erased(tx, tenant_id, ids[0], Erased(owner, ids), author)
 
 
-def _put_back(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
+def _put_back(tx: Tx, tenant_id: str, forgetting: UndoableForgetting) -> None:
     values = {"id": forgetting.id}
     tx.execute(_MEMORIES_AS_BEFORE, values)
     tx.execute(_LATER_VERSIONS, values)
@@ -107,7 +107,7 @@ def _put_back(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
         units.forget_messages(tx, [(session_id, message_id) for session_id, message_id, _ in places])
 
 
-def _index_again(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
+def _index_again(tx: Tx, tenant_id: str, forgetting: UndoableForgetting) -> None:
     """Index the messages by what they say again; they get their vectors back, if the same model is in use."""
     places = _places(tx, forgetting)
     removal.forget(tx, places)
@@ -116,11 +116,11 @@ def _index_again(tx: Tx, tenant_id: str, forgetting: Forgetting) -> None:
     tx.execute(_VECTORS, {"id": forgetting.id, "models": json.dumps(models)})
 
 
-def _places(tx: Tx, forgetting: Forgetting) -> list[tuple[str, str, int]]:
+def _places(tx: Tx, forgetting: UndoableForgetting) -> list[tuple[str, str, int]]:
     return [(row.session_id, row.id, row.position) for row in tx.execute(_PLACES, {"id": forgetting.id})]
 
 
-def _announce(tx: Tx, tenant_id: str, forgetting: Forgetting, author: Author) -> int:
+def _announce(tx: Tx, tenant_id: str, forgetting: UndoableForgetting, author: Author) -> int:
     """Publish `memory.restored` for each memory that is there again; return how many."""
     ids = list(tx.execute(_RESTORED, {"id": forgetting.id}).scalars())
     rows = memories.of_ids(tx, ids)

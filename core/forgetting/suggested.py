@@ -16,11 +16,11 @@ from core.forgetting import matching
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import MEMORY, PERSON, Passage, Talk, Turn, asker_of
+from core.forgetting.talk import MEMORY, PERSON, Talk, Turn, TurnSentence, asker_of
 from core.forgetting.text import READ, plain, sentences
 from core.forgetting.wording import COMMAND
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.statements.redaction import ERASED
@@ -52,7 +52,7 @@ class ForgetAnswer(ModelAnswer):
     passages: Annotated[list[QuotedPassage], Field(max_length=MOST)]
 
 
-PROMPT: Final = Prompt("forget.v1", ForgetAnswer)
+PROMPT: Final = ModelPrompt("forget.v1", ForgetAnswer)
 
 
 def may_ask_model(asking: Turn) -> bool:
@@ -60,7 +60,7 @@ def may_ask_model(asking: Turn) -> bool:
     return asking.role == PERSON and COMMAND.search(plain(asking.text[:READ])) is not None
 
 
-def passages(asking: Turn, turns: Sequence[Turn]) -> list[Passage]:
+def passages(asking: Turn, turns: Sequence[Turn]) -> list[TurnSentence]:
     """Return the sentences of the latest messages that the asker may have forgotten."""
     asker = asker_of(asking)
     others = [turn for turn in turns if turn.key != asking.key and turn.role != MEMORY]
@@ -75,13 +75,13 @@ def passages(asking: Turn, turns: Sequence[Turn]) -> list[Passage]:
 
 
 def ask_model(
-    client: ChatClient, on_call: OnCall, asking: Turn, displayed: Sequence[Passage]
+    client: ChatClient, on_call: OnCall, asking: Turn, displayed: Sequence[TurnSentence]
 ) -> ForgetAnswer | ModelRefused:
     """Ask the model what a message wants forgotten among these sentences. No transaction may be open."""
     return ask.ask(client, on_call, PROMPT, question(asking, displayed))
 
 
-def question(asking: Turn, displayed: Sequence[Passage]) -> str:
+def question(asking: Turn, displayed: Sequence[TurnSentence]) -> str:
     """Render the question: the numbered messages, and the newest one, as JSON, so that none can imitate another."""
     numbered = [
         json.dumps({"message": number, "by": turn.speaker or turn.role, "text": text[:CHARACTERS]}, ensure_ascii=False)
@@ -91,7 +91,7 @@ def question(asking: Turn, displayed: Sequence[Passage]) -> str:
     return "\n".join(["Messages:", *(numbered or ["(none)"]), "", "Newest message:", newest])
 
 
-def found(answer: ForgetAnswer, displayed: Sequence[Passage], turns: Sequence[Turn]) -> Found:
+def found(answer: ForgetAnswer, displayed: Sequence[TurnSentence], turns: Sequence[Turn]) -> Found:
     """Return the sentences that hold what a model quotes, with what the assistant repeated of them."""
     if not answer.is_request:
         return Found(ForgetScope.SUGGESTED, {})
@@ -117,7 +117,7 @@ def request_of(asking: Turn) -> ForgetRequest:
     return ForgetRequest(text, ForgetScope.SUGGESTED, sentences(text), [text])
 
 
-def _texts(displayed: Sequence[Passage]) -> list[tuple[Turn, str]]:
+def _texts(displayed: Sequence[TurnSentence]) -> list[tuple[Turn, str]]:
     """Return the messages of sentences, each with those sentences alone, in order."""
     by_key: dict[Any, tuple[Turn, list[str]]] = {}
     for passage in displayed:
@@ -125,6 +125,6 @@ def _texts(displayed: Sequence[Passage]) -> list[tuple[Turn, str]]:
     return [(turn, " ".join(texts)) for turn, texts in by_key.values()]
 
 
-def _overlaps(passage: Passage, quote: str) -> bool:
+def _overlaps(passage: TurnSentence, quote: str) -> bool:
     """Return whether a sentence holds a quote, or the quote holds the sentence, literally."""
     return quote in passage.span.text or (passage.span.text in quote and quote in passage.turn.text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from core.forgetting.text import Span, find_all, is_word_at, loose, plain, statements
+from core.forgetting.text import TextSpan, find_all, is_word_at, loose, plain, statements
 
 PERSON: Final = "user"
 """Role of messages that a person wrote."""
@@ -48,12 +48,12 @@ class Turn:
         return loose(self.text)
 
     @cached_property
-    def pieces(self) -> Sequence[Span]:
+    def pieces(self) -> Sequence[TextSpan]:
         return statements(self.text[:SEARCHED])
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ForgettingAsker:
     """Person who asks: user, names by which others speak of them, and the group for which they may ask, if any."""
 
     user_id: str
@@ -62,20 +62,20 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TurnSentence:
     """A sentence of a turn."""
 
     turn: Turn
-    span: Span
+    span: TextSpan
     plain: str
 
 
-def asker_of(turn: Turn, group_id: str | None = None) -> Asker:
+def asker_of(turn: Turn, group_id: str | None = None) -> ForgettingAsker:
     """Return the asker of a message, with full and first name and the user's id."""
     names = {turn.user_id} | (
         {turn.speaker, turn.speaker.split()[0]} if turn.speaker and turn.speaker.strip() else set()
     )
-    return Asker(turn.user_id, frozenset(plain(name) for name in names if len(name) > 1), group_id)
+    return ForgettingAsker(turn.user_id, frozenset(plain(name) for name in names if len(name) > 1), group_id)
 
 
 class Talk:
@@ -84,7 +84,7 @@ class Talk:
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = turns
         self.passages = [
-            Passage(turn, span, turn.plain[span.start : span.end]) for turn in turns for span in turn.pieces
+            TurnSentence(turn, span, turn.plain[span.start : span.end]) for turn in turns for span in turn.pieces
         ]
         self.alone = all(turn.alone for turn in turns)
         self.speakers = {plain(t.speaker) for t in turns if t.speaker and t.role == PERSON}

@@ -24,7 +24,7 @@ _MARKS: Final = str.maketrans("’‘`´“”„「」『』", '\'\'\'\'"""""""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A piece of a text and its place in it."""
 
     text: str
@@ -42,21 +42,21 @@ def plain(text: str) -> str:
     return lowered if len(lowered) == len(folded) else folded
 
 
-def sentences(text: str) -> list[Span]:
+def sentences(text: str) -> list[TextSpan]:
     """Return the sentences of a text with their places; a stop within an abbreviation or a number ends none."""
     return _pieces(text, _SENTENCE_END)
 
 
-def statements(text: str) -> list[Span]:
+def statements(text: str) -> list[TextSpan]:
     """Return the sentences of a text, those of two statements divided: "My PIN is 1234 and my code is 5678."."""
     return [
-        Span(piece.text, sentence.start + piece.start)
+        TextSpan(piece.text, sentence.start + piece.start)
         for sentence in sentences(text)
         for piece in _pieces(sentence.text, _NEXT_STATEMENT)
     ]
 
 
-def clauses(text: str) -> list[Span]:
+def clauses(text: str) -> list[TextSpan]:
     """Return the clauses of a sentence with their places."""
     return _pieces(text, _CLAUSE_END)
 
@@ -118,7 +118,7 @@ def _joins(character: str, other: str) -> bool:
     )
 
 
-def _pieces(text: str, ends: re.Pattern[str]) -> list[Span]:
+def _pieces(text: str, ends: re.Pattern[str]) -> list[TextSpan]:
     pieces, start = [], 0
     for match in ends.finditer(text):
         pieces.append(_trimmed(text, start, match.end()))
@@ -127,9 +127,9 @@ def _pieces(text: str, ends: re.Pattern[str]) -> list[Span]:
     return [piece for piece in pieces if piece.text]
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trimmed(text: str, start: int, end: int) -> TextSpan:
     piece = text[start:end]
-    return Span(piece.strip(), start + len(piece) - len(piece.lstrip()))
+    return TextSpan(piece.strip(), start + len(piece) - len(piece.lstrip()))
 
 
 _SENTENCE_END: Final = lazy_regex(

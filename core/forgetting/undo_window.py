@@ -22,7 +22,7 @@ from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
+class UndoableForgetting:
     """A request that was carried out and can be undone until `final_at`: who asked, where, and how much it erased."""
 
     id: UUID
@@ -71,7 +71,7 @@ def go_on(tx: Tx, forgetting_id: UUID) -> bool:
     return True
 
 
-def extend(tx: Tx, forgetting_id: UUID, messages: int, memories: int) -> Forgetting | None:
+def extend(tx: Tx, forgetting_id: UUID, messages: int, memories: int) -> UndoableForgetting | None:
     """Add what was erased to a request, with the sessions and users of the kept rows; drop it if nothing was."""
     values = {"id": forgetting_id, "messages": messages, "memories": memories}
     tx.execute(_EXTEND, values)
@@ -81,7 +81,7 @@ def extend(tx: Tx, forgetting_id: UUID, messages: int, memories: int) -> Forgett
     return find(tx, forgetting_id)
 
 
-def find(tx: Tx, forgetting_id: UUID) -> Forgetting | None:
+def find(tx: Tx, forgetting_id: UUID) -> UndoableForgetting | None:
     """Return a request that can be undone, locked until the transaction ends; None if there is none of this id."""
     row = tx.execute(_LOCK, {"id": forgetting_id}).one_or_none()
     return None if row is None else _forgetting(row)
@@ -92,7 +92,7 @@ def spare(tx: Tx) -> None:
     tx.execute(_SPARE)
 
 
-def listed(tx: Tx, user_id: str | None, limit: int, *, after: UUID | None = None) -> list[Forgetting]:
+def listed(tx: Tx, user_id: str | None, limit: int, *, after: UUID | None = None) -> list[UndoableForgetting]:
     """Return the requests that can be undone, the newest first; of one user or of all.
 
     `after`: the last id of the page before.
@@ -100,7 +100,7 @@ def listed(tx: Tx, user_id: str | None, limit: int, *, after: UUID | None = None
     return [_forgetting(row) for row in tx.execute(_LISTED, {"user": user_id, "limit": limit, "after": after})]
 
 
-def later(tx: Tx, forgetting: Forgetting) -> UUID | None:
+def later(tx: Tx, forgetting: UndoableForgetting) -> UUID | None:
     """Return the newest later request that can be undone and touched the same sessions or users, if any."""
     later_id: UUID | None = tx.execute(
         _LATER, {"id": forgetting.id, "sessions": list(forgetting.sessions), "owners": list(forgetting.owners)}
@@ -121,8 +121,8 @@ def close_due(tx: Tx, forgetting_id: UUID) -> list[str]:
     return events
 
 
-def _forgetting(row: Any) -> Forgetting:
-    return Forgetting(**{name: getattr(row, name) for name in Forgetting.__slots__})
+def _forgetting(row: Any) -> UndoableForgetting:
+    return UndoableForgetting(**{name: getattr(row, name) for name in UndoableForgetting.__slots__})
 
 
 _BEGIN = text("""

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.index import removal, search_index
 from core.index.bm25 import document_weights, index_terms
-from core.index.search_index import Row
+from core.index.search_index import NewRow
 from core.storage.db import Tx
 
 
@@ -26,14 +26,14 @@ class IndexedPassage:
 
 def plan(
     user_id: str | None, group_id: str | None, occurred_at: datetime, passages: Sequence[IndexedPassage]
-) -> list[Row]:
+) -> list[NewRow]:
     """Plan the index rows of passages. Title and headings count half, as a message's neighbours do."""
     rows, read = [], cache(index_terms)  # What many passages stand under is read once.
     for passage in passages:
         weights = document_weights(
             index_terms(passage.content), [read(text) for text in dict.fromkeys((passage.title, *passage.headings))]
         )
-        row = Row(
+        row = NewRow(
             type="document",
             session_id="",
             ref=str(passage.position),
@@ -48,7 +48,7 @@ def plan(
     return rows
 
 
-def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
+def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[NewRow]) -> None:
     """Replace the index rows of a document. Under `lock`."""
     removed, new = removal.forget_passages(tx, str(document_id)), search_index.count_terms(rows)
     search_index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])

@@ -52,7 +52,7 @@ class MemoryEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NewRow:
     """An index row to be written."""
 
     type: str
@@ -73,7 +73,7 @@ class Row:
     """Whether it is a message without words, such as a picture: it is planned for its position, and not written."""
 
 
-PlannedSession = tuple[Session, Sequence[Row]]
+PlannedSession = tuple[Session, Sequence[NewRow]]
 """A session as it was read, and the index rows to be written for it."""
 
 
@@ -106,12 +106,12 @@ def putting_memories(
         own = sorted({term_id(term) for term in terms})
         weights = document_weights(terms)
         rows.append(
-            Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
+            NewRow("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
         )
     return _putting(tenant_id, rows)  # The messages they were drawn from count their words already.
 
 
-def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
+def plan(session: Session, messages: Sequence[Message]) -> list[NewRow]:
     """Plan the index rows of a session's new messages, and of the last two before, which only now have all neighbours.
 
     `messages` begins far enough before the first new one that each written row knows the words on both sides.
@@ -217,19 +217,19 @@ def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> N
         tx.execute(_COUNT, {"tenant": tenant_id, **values})
 
 
-def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
+def put(tx: Tx, tenant_id: str, rows: Sequence[NewRow]) -> None:
     """Write rows; of an existing one only its weights."""
     run_together(tx, _putting(tenant_id, rows))
 
 
-def _putting(tenant_id: str, rows: Sequence[Row]) -> BoundStatement | None:
+def _putting(tenant_id: str, rows: Sequence[NewRow]) -> BoundStatement | None:
     written = [_as_json(row) for row in rows if not row.is_blank]
     return (_PUT, {"tenant": tenant_id, "rows": recordset(written)}) if written else None
 
 
-def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: int) -> Row:
+def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: int) -> NewRow:
     near, further = ([spoken[index] for index in _beside(position, reach, len(spoken))] for reach in (1, REACH))
-    return Row(
+    return NewRow(
         type="message",
         session_id=message.session_id,
         ref=message.id,
@@ -274,7 +274,7 @@ def _to_embed(row: Any) -> Unembedded:
     return Unembedded(row.type, row.session_id, row.ref, embedded, row.occurred_at)
 
 
-def _as_json(row: Row) -> dict[str, object]:
+def _as_json(row: NewRow) -> dict[str, object]:
     same = "type session_id ref position user_id group_id occurred_at told timed asks names own_terms".split()
     return {
         **{name: getattr(row, name) for name in same},

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.index import search_index
 from core.index.bm25 import document_weights, index_terms
-from core.index.search_index import Row
+from core.index.search_index import NewRow
 from core.storage.db import Tx
 
 TYPE: Final = "unit"
@@ -49,8 +49,8 @@ def put(tx: Tx, tenant_id: str, entries: Sequence[UnitEntry]) -> None:
     search_index.put(tx, tenant_id, [_row(entry) for entry in entries])
 
 
-def _row(entry: UnitEntry) -> Row:
-    return Row(
+def _row(entry: UnitEntry) -> NewRow:
+    return NewRow(
         type=TYPE,
         session_id=entry.session_id,
         ref=str(entry.id),

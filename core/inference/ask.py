@@ -25,7 +25,7 @@ UNGROUNDED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt(Generic[Answer]):
+class ModelPrompt(Generic[Answer]):
     """A prompt text by its versioned name, and the shape of the answers to it.
 
     `falls_back_on`: failures in place of which rules answer; any other is raised, so that the ledger retries the job.
@@ -50,7 +50,7 @@ def _accept(_answer: Any) -> bool:
 def ask(
     client: ChatClient,
     on_call: OnCall,
-    prompt: Prompt[Answer],
+    prompt: ModelPrompt[Answer],
     question: str,
     is_grounded: Callable[[Answer], bool] = _accept,
 ) -> Answer | ModelRefused:

@@ -16,7 +16,7 @@ from core.types import Json, SpendKey
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class DaySpending:
     """Tokens and cost (in the prices' currency) that a tenant has used on this day (UTC), which ends at `ends_at`.
 
     Same day and sums as `budget.tokens_today` and `budget.cost_today` in rule conditions.
@@ -27,10 +27,10 @@ class Spending:
     ends_at: datetime
 
 
-def spent_today(tx: Tx) -> Spending:
+def spent_today(tx: Tx) -> DaySpending:
     """Sum up today's calls of the tenant of this transaction, over all its dispatches."""
     row = tx.execute(_TODAY).one()
-    return Spending(row.tokens, row.cost, row.ends_at)
+    return DaySpending(row.tokens, row.cost, row.ends_at)
 
 
 def used_up(tx: Tx, tokens_per_day: int | None, cost_per_day: float | None) -> tuple[str, datetime] | None:

@@ -49,7 +49,7 @@ class PromptDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptVersion:
+class OwnPrompt:
     """A version of a tenant's prompt; without a text it resets to the packaged one."""
 
     name: str
@@ -129,27 +129,27 @@ def render(written: str, packaged: str, shape: type[BaseModel]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1].strip(), match[0]), written)
 
 
-def in_force(tx: Tx) -> dict[str, PromptVersion]:
+def in_force(tx: Tx) -> dict[str, OwnPrompt]:
     """Return the tenant's own prompts by name, without those that were reset."""
-    latest = [PromptVersion(*row) for row in tx.execute(_LATEST)]
+    latest = [OwnPrompt(*row) for row in tx.execute(_LATEST)]
     return {version.name: version for version in latest if version.text is not None}
 
 
-def versions(tx: Tx, name: str) -> list[PromptVersion]:
+def versions(tx: Tx, name: str) -> list[OwnPrompt]:
     """Return the versions of a prompt, newest first."""
     packaged_name(name)
-    return [PromptVersion(*row) for row in tx.execute(_VERSIONS, {"name": name, "limit": VERSIONS})]
+    return [OwnPrompt(*row) for row in tx.execute(_VERSIONS, {"name": name, "limit": VERSIONS})]
 
 
-def get(tx: Tx, name: str, version: int) -> PromptVersion:
+def get(tx: Tx, name: str, version: int) -> OwnPrompt:
     """Return one version. NotFound."""
     packaged_name(name)
     missing = f"The prompt {name!r} has no version {version}."
     row = required_row(tx, _VERSION, {"name": name, "version": version}, missing)
-    return PromptVersion(*row)
+    return OwnPrompt(*row)
 
 
-def put(tx: Tx, tenant_id: str, name: str, draft: PromptDraft, by: str) -> PromptVersion:
+def put(tx: Tx, tenant_id: str, name: str, draft: PromptDraft, by: str) -> OwnPrompt:
     """Store a new version, in force for every question from the commit on. Invalid; NotFound: no such prompt."""
     packaged_name(name)
     require_valid(draft.text)
@@ -164,14 +164,12 @@ def reset(tx: Tx, tenant_id: str, name: str, by: str) -> None:
     _insert(tx, tenant_id, name, None, 1.0, "", by)
 
 
-def _insert(
-    tx: Tx, tenant_id: str, name: str, written: str | None, share: float, comment: str, by: str
-) -> PromptVersion:
+def _insert(tx: Tx, tenant_id: str, name: str, written: str | None, share: float, comment: str, by: str) -> OwnPrompt:
     values = {"tenant": tenant_id, "name": name, "text": written, "share": share, "comment": comment, "by": by}
     row = tx.execute(_INSERT, values).one_or_none()
     if row is None:
         raise Conflict(f"Another version of the prompt {name!r} was stored at the same time. Look at it and try again.")
-    return PromptVersion(*row)
+    return OwnPrompt(*row)
 
 
 class OwnPromptClient:
@@ -180,12 +178,12 @@ class OwnPromptClient:
     The prompts are read with the first question, in a transaction that ends before the model is asked.
     """
 
-    def __init__(self, client: ChatClient, read: Callable[[], Mapping[str, PromptVersion]], key: str) -> None:
+    def __init__(self, client: ChatClient, read: Callable[[], Mapping[str, OwnPrompt]], key: str) -> None:
         """`key`: by which the share is chosen: a session, or for work without one the user."""
         self._client = client
         self._read = read
         self._key = key
-        self._own: Mapping[str, PromptVersion] | None = None
+        self._own: Mapping[str, OwnPrompt] | None = None
 
     @property
     def model(self) -> str:
@@ -212,7 +210,7 @@ def bind(client: ChatClient, db: Database, tenant_id: str, key: str) -> OwnPromp
     return OwnPromptClient(client, partial(_read_in_force, db, tenant_id), key)
 
 
-def _read_in_force(db: Database, tenant_id: str) -> dict[str, PromptVersion]:
+def _read_in_force(db: Database, tenant_id: str) -> dict[str, OwnPrompt]:
     with db.tenant(tenant_id) as tx:
         return in_force(tx)
 

@@ -26,14 +26,14 @@ class LeadIn:
     """An introduction with a colon ("One thing:"), the words of it in the group `lead` of `begins`.
 
     `excluded`: it announces a quotation; `itself`: it is a statement; `reports`: it says that something was said.
-    `words`: those that may stand alone; any other is the name of somebody quoted. None: all may.
+    `alone`: words that may stand alone; any other is the name of somebody quoted. None: all may.
     """
 
     begins: re.Pattern[str]
     excluded: re.Pattern[str]
     itself: re.Pattern[str]
     reports: re.Pattern[str] | None = None
-    words: frozenset[str] | None = None
+    alone: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Assertions:
 class ContextCues:
     """Signs by which a context is filled.
 
-    `depth`: that a question asks for much, by kind; `asked`: question words; `joined`: what joins its parts. Of results
+    `depth`: that a question asks for much, by kind; `question_words`; `joined`: what joins its parts. Of results
     of tools: `key`: keys whose values are kept first; `error`, `warning`. `of_project`: speaks of the project at hand.
     """
 
     depth: Mapping[str, re.Pattern[str]]
-    asked: re.Pattern[str]
+    question_words: re.Pattern[str]
     joined: re.Pattern[str]
     key: re.Pattern[str]
     error: re.Pattern[str]
@@ -197,17 +197,16 @@ class Phrases:
     """Sentences that the rooms write, as formats.
 
     `separator`: between listed things; `listed`: all of a list in a sentence. `line`: words behind the name of their
-    speaker; `said`, `asked`: words with their speaker in a sentence; `assistant`: what one without a name is called;
-    `possessive`: something of somebody.
-    `key_line`: a key sentence of a summary, and `kinds`: the names of its kinds. `guidance`: stands above
-    a context.
+    speaker; `statement_quoted`, `question_quoted`: words with their speaker in a sentence; `assistant`: what one
+    without a name is called; `possessive`: something of somebody. `key_line`: a key sentence of a summary, and `kinds`:
+    the names of its kinds. `guidance`: stands above a context.
     """
 
     separator: str
     listed: Callable[[Sequence[str]], str]
     line: str
-    said: str
-    asked: str
+    statement_quoted: str
+    question_quoted: str
     assistant: str
     possessive: str
     key_line: str

@@ -88,7 +88,7 @@ def _without_lead_in(sentence: str) -> str | None:
     if _REPORTS.match(lead):
         return sentence
     words = lead.lower().split()
-    quoted = lead_in.words is not None and len(words) == 1 and words[0] not in lead_in.words
+    quoted = lead_in.alone is not None and len(words) == 1 and words[0] not in lead_in.alone
     if quoted or len(words) > LEAD_WORDS or _NO_LEAD_IN.search(lead):
         return None
     return sentence if _STATED_ITSELF.search(lead) else sentence[match.end() :]

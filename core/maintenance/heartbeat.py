@@ -39,7 +39,7 @@ REQUIRED_PROCESSES = ("router", "clock", "worker-io", "worker-cpu")
 """Kinds of process that are all needed to work off accepted events."""
 
 
-class Part(NamedTuple):
+class ProcessPart(NamedTuple):
     """A process, or what it does as one of its kind; that of a worker: its queue and how many it takes at once."""
 
     name: str
@@ -61,11 +61,11 @@ class Heartbeat:
         queue: str | None = None,
         processes: int | None = None,
         tenants: Callable[[], int] | None = None,
-        also: Iterable[Part] = (),
+        also: Iterable[ProcessPart] = (),
     ) -> None:
         self._db = db
         now = datetime.now(UTC)
-        self._said = [_row(part, now) for part in (Part(process, queue, processes), *also)]
+        self._said = [_row(part, now) for part in (ProcessPart(process, queue, processes), *also)]
         self._tenants = tenants
         self._counted: int | None = None
         self._beaten = float("-inf")
@@ -83,7 +83,7 @@ class Heartbeat:
         self._counted, self._beaten = tenants, now
 
 
-def _row(part: Part, since: datetime) -> Mapping[str, object]:
+def _row(part: ProcessPart, since: datetime) -> Mapping[str, object]:
     name, queue, processes = part
     cores = processes and min(processes, os.cpu_count() or 1)
     return {

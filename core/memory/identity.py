@@ -22,7 +22,7 @@ KEPT: Final = 16_384
 """Statements of which the keys are cached: 5 MB."""
 
 
-class Keys(NamedTuple):
+class IdentityKeys(NamedTuple):
     """Digests that two contents share if they are the same, letter by letter or in another spelling."""
 
     exact: tuple[int, bytes]
@@ -57,7 +57,7 @@ class KnownMemory:
         return self.valid_from or self.occurred_at
 
     @cached_property
-    def keys(self) -> Keys:
+    def keys(self) -> IdentityKeys:
         return _keys_of(self.content)
 
     @cached_property
@@ -87,12 +87,12 @@ def statement_key(subject: str, content: str) -> str:
 
 
 @memoized(KEPT)
-def content_keys(content: str) -> Keys:
+def content_keys(content: str) -> IdentityKeys:
     """Return the keys of a content; of one subject, two contents are the same if their `statement_key`s are."""
     exact, normal = _key(statement_key("", content)), normal_value(content)
     # Of ASCII nothing but the words in British spelling has changed, and letters and spaces that no key tells apart.
     same = content.isascii() and normal == plain(content)
-    return Keys(exact, exact if same else _key(statement_key("", normal)))
+    return IdentityKeys(exact, exact if same else _key(statement_key("", normal)))
 
 
 def _key(statement: str) -> tuple[int, bytes]:

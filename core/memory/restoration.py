@@ -91,7 +91,7 @@ class RestoredMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KnownMemories:
     """Memories that are stored already, by the id of the restored memory.
 
     `same`: the memory itself. `stated`: an active one with the same statement. `slot`: an active one in its slot.
@@ -102,7 +102,7 @@ class Found:
     slot: Mapping[UUID, Sequence[UUID]]
 
 
-def find(tx: Tx, user_id: str, memories: Sequence[RestoredMemory]) -> Found:
+def find(tx: Tx, user_id: str, memories: Sequence[RestoredMemory]) -> KnownMemories:
     """Return what is stored of these memories, and what stands in their way; the oldest first."""
     rows = [
         {
@@ -125,7 +125,7 @@ def find(tx: Tx, user_id: str, memories: Sequence[RestoredMemory]) -> Found:
         for row in tx.execute(statement, values):
             by_place[memories[row.place].id].append(row.id)
         results.append(by_place)
-    return Found(*results)
+    return KnownMemories(*results)
 
 
 def restore(

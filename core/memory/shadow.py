@@ -46,7 +46,7 @@ class ComparedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Contrast:
     """Memories only in the new set, only in the old one, in both with other words (old, new), and how many stay.
 
     `expired`: how many of these stay because messages that they rest on have left.
@@ -123,7 +123,7 @@ def rejected_statements(tx: Tx, user_id: str) -> set[str]:
     return set(tx.execute(_PUT_AWAY, {"user": user_id}).scalars())
 
 
-def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], away: Collection[str] = ()) -> Difference:
+def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], away: Collection[str] = ()) -> Contrast:
     """Match the two sets by statement, then by slot, then by evidence. Pure.
 
     A derived memory stays: it is derived again when its sources change. A memory that a person made or changed stays as
@@ -135,7 +135,7 @@ def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], awa
     left, right = {o.id for o, _ in pairs}, {n.id for _, n in pairs}
     unmatched = [o for o in old if o.id not in left]
     gone = [o for o in unmatched if not o.is_fixed and o.level == 0]
-    return Difference(
+    return Contrast(
         added=[n for n in new if n.id not in right and _statement(n)[0] not in away],
         gone=gone,
         changed=changed,

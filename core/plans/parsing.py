@@ -10,7 +10,7 @@ from core.errors import Never
 from core.language import languages
 from core.plans import checklists
 from core.plans.checklists import PENDING, ListItem
-from core.plans.tree import PlanStep, Tree, id_at
+from core.plans.tree import PlanNode, Tree, id_at
 
 DEPTH: Final = 8
 """Most levels of steps; deeper plans are not usable."""
@@ -93,11 +93,11 @@ def _parse_object(plan: Mapping[str, Any]) -> Tree:
     return Tree("", _steps(children, 1)) if isinstance(children, list) else parse(children) if children else Tree("")
 
 
-def _of_item(item: ListItem) -> PlanStep:
-    return PlanStep("", _title(item.title), item.status, tuple(map(_of_item, item.items)))
+def _of_item(item: ListItem) -> PlanNode:
+    return PlanNode("", _title(item.title), item.status, tuple(map(_of_item, item.items)))
 
 
-def _steps(given: Sequence[Any], depth: int) -> tuple[PlanStep, ...]:
+def _steps(given: Sequence[Any], depth: int) -> tuple[PlanNode, ...]:
     if depth > DEPTH:
         raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as separate plans.")
     if len(given) > STEPS:
@@ -105,11 +105,11 @@ def _steps(given: Sequence[Any], depth: int) -> tuple[PlanStep, ...]:
     return tuple(_step(entry, depth) for entry in given if entry not in (None, "", {}, []))
 
 
-def _step(given: Any, depth: int) -> PlanStep:
+def _step(given: Any, depth: int) -> PlanNode:
     """Parse one step: a text, perhaps with a box before it, or an object with a title under one of the usual names."""
     if isinstance(given, str | int | float) and not isinstance(given, bool):
         item = checklists.item(str(given))
-        return PlanStep("", _title(item.title), item.status)
+        return PlanNode("", _title(item.title), item.status)
     if not isinstance(given, dict):
         raise Never(f"A step must be a text or an object with a `title`, not {type(given).__name__}.")
     title = next((given[name] for name in _TITLES if isinstance(given.get(name), str) and given[name].strip()), None)
@@ -120,10 +120,10 @@ def _step(given: Any, depth: int) -> PlanStep:
     step_id = str(named) if isinstance(named, str | int) and not isinstance(named, bool) else ""
     if len(step_id) > ID:
         raise Never(f"The id of a step has {len(step_id)} characters; {ID} are allowed.")
-    return PlanStep(step_id, _title(title), _status(given), _steps(within, depth + 1))
+    return PlanNode(step_id, _title(title), _status(given), _steps(within, depth + 1))
 
 
-def _completed_step(given: Any) -> PlanStep:
+def _completed_step(given: Any) -> PlanNode:
     """Parse a step that was carried out, with or without its result."""
     entry = given[0] if isinstance(given, list) and given else given
     return replace(_step(entry, 1), status="done")
@@ -155,7 +155,7 @@ def _check(tree: Tree) -> Tree:
     return tree
 
 
-def _height(steps: Sequence[PlanStep]) -> int:
+def _height(steps: Sequence[PlanNode]) -> int:
     return 1 + max(_height(step.steps) for step in steps) if steps else 0
 
 
@@ -164,7 +164,7 @@ def _number(tree: Tree) -> Tree:
     taken = {step.id for step in tree.walk() if step.id}
     seen: set[str] = set()
 
-    def named(step: PlanStep, position: str) -> PlanStep:
+    def named(step: PlanNode, position: str) -> PlanNode:
         is_free = position not in taken and position not in seen
         own = step.id if step.id and step.id not in seen else position if is_free else f"step {position}"
         seen.add(own)

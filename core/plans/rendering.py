@@ -7,7 +7,7 @@ from typing import Final
 
 from core.language import languages
 from core.language.parts import PlanPhrases
-from core.plans.tree import OPEN, PlanStep, Tree
+from core.plans.tree import OPEN, PlanNode, Tree
 
 Count = Callable[[str], int]
 
@@ -32,7 +32,7 @@ def render(tree: Tree, tokens: int, count: Count) -> str:
     return "\n".join([*head, *_list(tree, "\n".join(head), tokens, count, phrases)])
 
 
-def _headline(tree: Tree, leaves: Sequence[PlanStep], phrases: PlanPhrases) -> str:
+def _headline(tree: Tree, leaves: Sequence[PlanNode], phrases: PlanPhrases) -> str:
     ended = sum(step.status not in OPEN for step in leaves)
     return phrases.head.format(goal=tree.goal or phrases.without_goal, steps=len(leaves), ended=ended)
 
@@ -53,14 +53,14 @@ def _list(tree: Tree, head: str, tokens: int, count: Count, phrases: PlanPhrases
     return lines(low)
 
 
-def _visible_lines(placed: Sequence[tuple[PlanStep, str]], visible: set[int], phrases: PlanPhrases) -> list[str]:
+def _visible_lines(placed: Sequence[tuple[PlanNode, str]], visible: set[int], phrases: PlanPhrases) -> list[str]:
     rest = len(placed) - len(visible)
     more = [phrases.more.format(rest=rest)] if rest else []
     return [placed[n][1] for n in sorted(visible)] + more
 
 
-def _lines(steps: Sequence[PlanStep], depth: int) -> list[tuple[PlanStep, str]]:
-    lines: list[tuple[PlanStep, str]] = []
+def _lines(steps: Sequence[PlanNode], depth: int) -> list[tuple[PlanNode, str]]:
+    lines: list[tuple[PlanNode, str]] = []
     for number, step in enumerate(steps, 1):
         lines.append((step, f"{'  ' * depth}{number}. {BOXES[step.status or 'pending']} {step.title}"))
         lines += _lines(step.steps, depth + 1)

@@ -20,7 +20,7 @@ from core.inference.token_counting import Counter
 from core.language import languages
 from core.plans import checklists, parsing, rendering
 from core.plans import tree as plans_tree
-from core.plans.tree import PlanStep, Tree
+from core.plans.tree import PlanNode, Tree
 from core.screening import output
 from core.storage.db import Database, Tx
 from core.types import Event, Json
@@ -49,7 +49,7 @@ class SessionPlan:
     group_id: str | None
     goal: str
     status: str
-    steps: Sequence[PlanStep]
+    steps: Sequence[PlanNode]
     current: str | None
     event_id: str
     event_seq: int

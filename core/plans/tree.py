@@ -16,13 +16,13 @@ OPEN: Final = frozenset({"pending", "in_progress"})
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanNode:
     """A step, and the steps that it takes; `status` None: nothing was said of it."""
 
     id: str
     title: str
     status: str | None = None
-    steps: tuple[PlanStep, ...] = ()
+    steps: tuple[PlanNode, ...] = ()
 
     def as_json(self) -> Json:
         return {
@@ -38,15 +38,15 @@ class Tree:
     """A goal and its steps; `current`: id of the step being worked on."""
 
     goal: str
-    steps: tuple[PlanStep, ...] = ()
+    steps: tuple[PlanNode, ...] = ()
     status: str | None = None
     current: str | None = None
 
-    def walk(self) -> Iterator[PlanStep]:
+    def walk(self) -> Iterator[PlanNode]:
         """Yield all steps, parents first."""
         yield from _walk(self.steps)
 
-    def leaves(self) -> list[PlanStep]:
+    def leaves(self) -> list[PlanNode]:
         return [step for step in self.walk() if not step.steps]
 
 
@@ -77,7 +77,7 @@ def mark_step(tree: Tree, reference: str, status: str) -> Tree | None:
     return _with_current(replace(tree, steps=steps, status=None, current=step_id if status == "in_progress" else None))
 
 
-def overall_status(steps: Sequence[PlanStep]) -> str:
+def overall_status(steps: Sequence[PlanNode]) -> str:
     """Return the status of several steps together; failed only if none is open any more."""
     statuses = {step.status or PENDING for step in steps}
     if not statuses & OPEN:
@@ -90,23 +90,23 @@ def from_json(goal: str, status: str, steps: Sequence[Json], current: str | None
     return Tree(goal, tuple(_from_json(step) for step in steps), status, current)
 
 
-def _from_json(step: Json) -> PlanStep:
-    return PlanStep(step["id"], step["title"], step["status"], tuple(_from_json(substep) for substep in step["steps"]))
+def _from_json(step: Json) -> PlanNode:
+    return PlanNode(step["id"], step["title"], step["status"], tuple(_from_json(substep) for substep in step["steps"]))
 
 
-def _walk(steps: Sequence[PlanStep]) -> Iterator[PlanStep]:
+def _walk(steps: Sequence[PlanNode]) -> Iterator[PlanNode]:
     for step in steps:
         yield step
         yield from _walk(step.steps)
 
 
-def _inherit(step: PlanStep, statuses: Mapping[str, str]) -> PlanStep:
+def _inherit(step: PlanNode, statuses: Mapping[str, str]) -> PlanNode:
     """Copy earlier statuses, except to steps with substeps: those determine the status."""
     status = step.status or (None if step.steps else statuses.get(_fold(step.title)))
     return replace(step, status=status, steps=tuple(_inherit(substep, statuses) for substep in step.steps))
 
 
-def _settle(step: PlanStep) -> PlanStep:
+def _settle(step: PlanNode) -> PlanNode:
     steps = tuple(_settle(substep) for substep in step.steps)
     return replace(step, steps=steps, status=step.status or (overall_status(steps) if steps else PENDING))
 
@@ -124,7 +124,7 @@ def _with_current(tree: Tree) -> Tree:
     return replace(tree, steps=steps, status=tree.status or overall_status(steps), current=at)
 
 
-def _mark(step: PlanStep, step_id: str, status: str) -> PlanStep:
+def _mark(step: PlanNode, step_id: str, status: str) -> PlanNode:
     """Set a step's status; open substeps of an ended step end with it, and substeps determine their parent's status."""
     if step.id == step_id:
         within = step.steps if status in OPEN else tuple(_end(substep, status) for substep in step.steps)
@@ -133,7 +133,7 @@ def _mark(step: PlanStep, step_id: str, status: str) -> PlanStep:
     return step if within == step.steps else replace(step, steps=within, status=overall_status(within))
 
 
-def _end(step: PlanStep, status: str) -> PlanStep:
+def _end(step: PlanNode, status: str) -> PlanNode:
     within = tuple(_end(substep, status) for substep in step.steps)
     return replace(step, steps=within, status=status if step.status in OPEN else step.status)
 
@@ -142,9 +142,9 @@ LONGEST_NUMBER = 4
 """Most digits of a step's number: no plan has ten thousand steps."""
 
 
-def id_at(steps: Sequence[PlanStep], reference: str) -> str | None:
+def id_at(steps: Sequence[PlanNode], reference: str) -> str | None:
     """Return the id of the step at a place such as `2.1`."""
-    step: PlanStep | None = None
+    step: PlanNode | None = None
     for part in reference.split("."):
         if len(part) > LONGEST_NUMBER or not part.isdecimal() or not 1 <= int(part) <= len(steps):
             return None

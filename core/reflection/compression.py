@@ -16,7 +16,7 @@ from sqlalchemy import text
 from core.errors import Never
 from core.events.publishing import Author
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.embedders import Embedder
 from core.inference.sound_vectors import embed_sound
@@ -203,7 +203,7 @@ class _CompressionAnswer(ModelAnswer):
     cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
 
 
-PROMPT: Final = Prompt("compress.v1", _CompressionAnswer, falls_back_on=(Never,))
+PROMPT: Final = ModelPrompt("compress.v1", _CompressionAnswer, falls_back_on=(Never,))
 
 
 def _cores_of(answer: _CompressionAnswer, members: Sequence[int]) -> list[Core]:

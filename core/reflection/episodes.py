@@ -24,7 +24,7 @@ from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
 from core.extraction import speakers
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.language import grounding, topics
@@ -133,7 +133,7 @@ class Narratives(ModelAnswer):
     episodes: list[EpisodeNarrative]
 
 
-PROMPT: Final = Prompt("episode.v1", Narratives)
+PROMPT: Final = ModelPrompt("episode.v1", Narratives)
 
 
 Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]

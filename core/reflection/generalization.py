@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.errors import Never
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.language import languages
@@ -106,7 +106,7 @@ class _GeneralizationAnswer(ModelAnswer):
     statement: Annotated[str, Field(max_length=400)]
 
 
-PROMPT: Final = Prompt("patterns.v1", _GeneralizationAnswer, falls_back_on=(Never,))
+PROMPT: Final = ModelPrompt("patterns.v1", _GeneralizationAnswer, falls_back_on=(Never,))
 
 
 def is_supported(group: Sequence[RecordedMemory]) -> bool:

@@ -53,7 +53,7 @@ class ProfileOwner:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class StoredProfile:
     """A stored profile.
 
     `built_at`: when it was last found to be correct. `until`: when the first of its memories expires.
@@ -114,13 +114,13 @@ class PendingProfile:
         return int(version)
 
 
-def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
+def get(tx: Tx, owner: ProfileOwner) -> StoredProfile | None:
     """Return the stored profile by one read of one row; None: none was built yet."""
     row = tx.execute(_GET, {"owner": owner.key}).one_or_none()
     if row is None:
         return None
     until = row.attributes.get("until")
-    return Profile(
+    return StoredProfile(
         row.version, _attributes(row.attributes), row.built_at, datetime.fromisoformat(until) if until else None
     )
 
@@ -164,7 +164,7 @@ def current(
     fresh: bool = False,
     keep: bool = True,
     now: datetime | None = None,
-) -> Profile | None:
+) -> StoredProfile | None:
     """Return the profile, built now if `fresh` is set, it has expired or was never built. None: nothing is known.
 
     Without `keep` a built profile is returned without storing or announcing it. Conflict: the owner's memories kept
@@ -178,7 +178,7 @@ def current(
     for left in reversed(range(ATTEMPTS)):
         built = build(db, tenant_id, owner, moment)
         if not keep:
-            return Profile(built.seen, built.attributes, built.at, built.until)
+            return StoredProfile(built.seen, built.attributes, built.at, built.until)
         try:
             with db.tenant(tenant_id) as tx:
                 built.write(tx, author)

@@ -50,7 +50,7 @@ def _name_only(part: Any) -> Any:
 Part = Annotated[Line, BeforeValidator(_name_only)]
 
 
-class Report(BaseModel):
+class SkillReport(BaseModel):
     """Optional fields of a skill report in addition to those checked on arrival."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
@@ -125,12 +125,12 @@ class LearningResult:
     reason: str
 
 
-def report(event: Event) -> Report:
+def report(event: Event) -> SkillReport:
     """Read the event's report of a skill. Never: it is malformed."""
     tool_names = workflows.tools(event.payload.get("workflow"))
     payload = {"tools": tool_names, **event.payload} if tool_names else event.payload
     try:
-        return Report.model_validate(payload)
+        return SkillReport.model_validate(payload)
     except ValidationError as error:
         faults = "; ".join(
             f"/payload/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_url=False)

@@ -51,7 +51,7 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PreviewedVerdict:
     """Verdict that one statement would get, and why; `against`: known memories that it was judged against."""
 
     owner: Owner
@@ -67,7 +67,7 @@ class Preview:
 
     extractor: str
     read: WindowResults
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[PreviewedVerdict]
     calls: Sequence[Call] = field(default_factory=list)
 
 
@@ -130,7 +130,7 @@ def _note(bench: Bench, tenant_id: str, preview_id: UUID, calls: list[Call], cal
         costs.record(tx, bench.settings, tenant_id, preview_id, replace(call, answer=None))
 
 
-def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
+def _verdicts(changes: ChangesByOwner) -> Iterator[PreviewedVerdict]:
     for owner, owned in changes:
         disputes = {change.memory.id: change for change in owned if isinstance(change, Dispute)}
         for change in owned:
@@ -138,14 +138,14 @@ def _verdicts(changes: ChangesByOwner) -> Iterator[Verdict]:
                 yield _verdict(owner, change, disputes)
             elif isinstance(change, Joined):
                 verdict = "merge" if change.merged else "confirm"
-                yield Verdict(owner, verdict, change.reason, change.candidate)
+                yield PreviewedVerdict(owner, verdict, change.reason, change.candidate)
 
 
-def _verdict(owner: Owner, change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Verdict:
+def _verdict(owner: Owner, change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> PreviewedVerdict:
     outcome = stated.outcome_of(change, disputes)
     is_apart = isinstance(change, Add) and change.candidate.trust is Trust.QUARANTINED
     verdict = "quarantine" if is_apart else outcome.verdict
-    return Verdict(owner, verdict, outcome.reason, change.candidate, list(_against(change, disputes)))
+    return PreviewedVerdict(owner, verdict, outcome.reason, change.candidate, list(_against(change, disputes)))
 
 
 def _against(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Iterator[KnownMemory]:

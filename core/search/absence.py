@@ -42,7 +42,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ResultStanding:
     """Where something stands in a search, and why. `filters`: names of those that leave it out.
 
     `rank`: its place in the whole ranking, from 1. `result`: it with its score. `last`: the last result that is shown.
@@ -57,17 +57,17 @@ class Standing:
     ranking: Ranking | None = None
 
 
-def explain(db: Database, tenant_id: str, question: Question, embedder: Embedder, target: Target) -> Standing:
+def explain(db: Database, tenant_id: str, question: Question, embedder: Embedder, target: Target) -> ResultStanding:
     """Return where the target stands in the answer to a question. NotFound: the tenant has no such thing."""
     with db.as_reader(None).tenant(tenant_id) as tx:
         row = _row(tx, target)
         indexed = tx.execute(_INDEXED, {"session": target.session_id or "", "ref": target.id}).first() is not None
     if (hidden := _hidden_by_labels(row, db.reader)) is not None:
-        return Standing("labels", hidden)
+        return ResultStanding("labels", hidden)
     if (elsewhere := _owned_by_others(row, question)) is not None:
-        return Standing("owner", elsewhere)
+        return ResultStanding("owner", elsewhere)
     if getattr(row, "trust", None) == Trust.REJECTED or getattr(row, "status", None) == Status.ERASED:
-        return Standing("not_served", "Someone has rejected it; no search returns it.")
+        return ResultStanding("not_served", "Someone has rejected it; no search returns it.")
     ranking = query.rank(db, tenant_id, replace(question, limit=EVERY_RESULT, after=None), embedder)
     return _standing(ranking, question, target, indexed=indexed)
 
@@ -105,7 +105,7 @@ def _owned_by_others(row: Any, question: Question) -> str | None:
     return f"It belongs to the user {row.user_id!r}{where}, whom this search is not about."
 
 
-def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: bool) -> Standing:
+def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: bool) -> ResultStanding:
     candidates = np.flatnonzero(ranking.page.candidates.keys == target.key)
     if len(candidates):
         return _ranked(ranking, question, int(candidates[0]))
@@ -114,14 +114,14 @@ def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: 
     if names:
         unserved = set(names) <= {"status", "trust", "expires_at"}
         reason = f"Left out by {', '.join(names)}."
-        return Standing(
+        return ResultStanding(
             "not_served" if unserved else "filtered", reason, names, last=_last(ranking, question), ranking=ranking
         )
     if position is None:
         later = "This process has not read it from the index yet" if indexed else "Workers index it within seconds"
-        return Standing("not_indexed", f"{later}; ask again.", last=_last(ranking, question), ranking=ranking)
+        return ResultStanding("not_indexed", f"{later}; ask again.", last=_last(ranking, question), ranking=ranking)
     reason = f"The store is large, and no arm has it among its best {filters.ARM_LIMIT:,}."
-    return Standing("not_picked", reason, last=_last(ranking, question), ranking=ranking)
+    return ResultStanding("not_picked", reason, last=_last(ranking, question), ranking=ranking)
 
 
 def _left_out_by(ranking: Ranking, target: Target, position: int | None) -> list[str]:
@@ -135,7 +135,7 @@ def _left_out_by(ranking: Ranking, target: Target, position: int | None) -> list
     return filters.failed(ranking.view, position, question_filters, ranking.vector)
 
 
-def _ranked(ranking: Ranking, question: Question, position: int) -> Standing:
+def _ranked(ranking: Ranking, question: Question, position: int) -> ResultStanding:
     """Return where a candidate stands in the whole order, which a recipe may thin out."""
     page, result, last = ranking.page, ranking.page.at(position), _last(ranking, question)
     there = np.flatnonzero(page.places == position)
@@ -144,14 +144,14 @@ def _ranked(ranking: Ranking, question: Question, position: int) -> Standing:
         best = page.at(int(page.places[0])).score if len(page.places) else 0.0
         if recipe.share and result.score < recipe.share * best:
             reason = f"Its score is below {recipe.share:g} of the best one, as the recipe `{recipe.name}` demands."
-            return Standing("below_share", reason, result=result, last=last, ranking=ranking)
+            return ResultStanding("below_share", reason, result=result, last=last, ranking=ranking)
         reason = "It cites only messages that better results show already."
-        return Standing("repeats", reason, result=result, last=last, ranking=ranking)
+        return ResultStanding("repeats", reason, result=result, last=last, ranking=ranking)
     rank = int(there[0]) + 1
     if rank <= question.limit:
-        return Standing("shown", f"It is result {rank}.", rank=rank, result=result, last=last, ranking=ranking)
+        return ResultStanding("shown", f"It is result {rank}.", rank=rank, result=result, last=last, ranking=ranking)
     reason = f"It is result {rank}, and {question.limit} are shown."
-    return Standing("below", reason, rank=rank, result=result, last=last, ranking=ranking)
+    return ResultStanding("below", reason, rank=rank, result=result, last=last, ranking=ranking)
 
 
 def _last(ranking: Ranking, question: Question) -> RankedHit | None:

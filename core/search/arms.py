@@ -26,7 +26,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ArmHit:
+class ArmCandidate:
     """A candidate in the list of an arm, by its own measure."""
 
     rank: int
@@ -35,7 +35,7 @@ class ArmHit:
     score: float
 
 
-def of(page: RankedPage, top: int = TOP) -> dict[str, list[ArmHit]]:
+def of(page: RankedPage, top: int = TOP) -> dict[str, list[ArmCandidate]]:
     """Return the best candidates of each arm: BM25 weights by words, cosines by meaning, parts of the score."""
     nothing = np.full(len(page.passages), np.nan)
     lexical = _with_passages(page.candidates.lexical, [passage.hit.lexical for passage in page.passages])
@@ -55,8 +55,8 @@ def _with_passages(values: Numbers, more: list[float] | list[float | None]) -> N
     return np.concatenate([values, np.array(numbers, dtype=np.float64)])
 
 
-def _best(page: RankedPage, values: Numbers, top: int) -> list[ArmHit]:
+def _best(page: RankedPage, values: Numbers, top: int) -> list[ArmCandidate]:
     places = np.flatnonzero(~np.isnan(values))
     best = places[np.argsort(-values[places], kind="stable")[:top]]
     hits = ((page.at(int(position)).hit, float(values[position])) for position in best)
-    return [ArmHit(n, hit.type, hit.key, round(score, 6)) for n, (hit, score) in enumerate(hits, start=1)]
+    return [ArmCandidate(n, hit.type, hit.key, round(score, 6)) for n, (hit, score) in enumerate(hits, start=1)]

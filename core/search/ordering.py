@@ -37,7 +37,7 @@ class RankedHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageCut:
     """Part of a ranking: `limit` results behind a place; `each`: so many of each type, from the start.
 
     `diversity` (0 … 1): weight of the likeness to a result ranked before.
@@ -94,7 +94,7 @@ class RankedPage:
 
 
 def cut_page(
-    candidates: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors
+    candidates: Candidates, scores: Scores, passages: Sequence[RankedHit], page: PageCut, vectors: Vectors
 ) -> RankedPage:
     """Return one page; at equal scores memories first, the best matching first, passages and units last.
 

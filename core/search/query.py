@@ -25,8 +25,8 @@ from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
 from core.search.filters import Filters
 from core.search.opening import SearchRequest
-from core.search.ordering import Page, RankedPage
-from core.search.question import Question, SearchAnswer
+from core.search.ordering import PageCut, RankedPage
+from core.search.question import Question, RankedAnswer
 from core.search.ranking import RankingQuery, Scores
 from core.search.selection import QuestionFilter, Selection
 from core.search.spreading import Visibility
@@ -54,7 +54,7 @@ class Ranking:
     texts: Texts | None = None
 
 
-def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
+def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> RankedAnswer:
     """Return the best results, best first."""
     shallow = question.limit <= MOST_UNCACHED and question.after is None
     with (
@@ -66,7 +66,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             asking = texts.queries(page, question.filters.moment)
             read = texts.of(run_together(tx, *asking, meanwhile=lambda: page.ranked, last=True), page)
         ranked.took.lap("texts")
-        return SearchAnswer(texts.results(page, read), ranked.considered, page, ranked.took.ms)
+        return RankedAnswer(texts.results(page, read), ranked.considered, page, ranked.took.ms)
 
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
@@ -156,7 +156,7 @@ def _page_of(
 ) -> Callable[[Scores], RankedPage]:
     """Return the function that cuts the page from scores; `beside`: lists of hits that have their own scale."""
     recipe, candidates = question.recipe, selected.candidates
-    limits = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
+    limits = PageCut(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
 
     def cut(scores: Scores) -> RankedPage:
         ranked = [ordering.score_passages(hits, candidates, scores, ranking_query) for hits in beside if hits]

@@ -69,7 +69,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchAnswer:
+class RankedAnswer:
     """Results, and the page of the ranking that they are from.
 
     `considered`: number of rows that passed the filters, by type. `took`: milliseconds of each stage.

@@ -137,7 +137,7 @@ class Recorded:
         self._at.clear()
 
 
-class Spacing:
+class RecallSpacing:
     """Delays recalls whose memories were all announced recently, so that one event covers many searches."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ class Recalls:
         self._db = db
         self._doorbell = doorbell
         self._queue: Queue[Recall] = Queue(WAITING)
-        self._spacing = Spacing()
+        self._spacing = RecallSpacing()
         self._recorded = Recorded()
         self._rests = True
         self._loop = Loop("recalls", self._turn, None, delayed=True, last=self._finish)

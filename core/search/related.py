@@ -17,7 +17,7 @@ REACH: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedMemory:
+class ActivatedMemory:
     """A related memory: its activation (0 to 1), and the strongest way to it."""
 
     id: UUID
@@ -27,7 +27,7 @@ class RelatedMemory:
 
 def related_to(
     tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int | None = None, archived: bool = False
-) -> list[RelatedMemory]:
+) -> list[ActivatedMemory]:
     """Return the memories linked to a memory, most active first; only its owner's, never rejected or quarantined ones.
 
     `depth`: 1 or 2 steps. `archived`: include archived memories. NotFound: there is no such memory.
@@ -45,4 +45,4 @@ def related_to(
         ways += spreading.step(sources, links, most=FAN)
         active = spreading.gather(ways)
         sources = active[:FAN]
-    return [RelatedMemory(UUID(memory.key), memory.activation, memory.links) for memory in active[:limit]]
+    return [ActivatedMemory(UUID(memory.key), memory.activation, memory.links) for memory in active[:limit]]

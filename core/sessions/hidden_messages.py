@@ -20,7 +20,7 @@ RESTORED: Final = "message.restored"
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenMark:
+class HiddenMessage:
     """A hidden message's mark: why, by whom, since when."""
 
     message_id: str
@@ -31,7 +31,7 @@ class HiddenMark:
 
 def hide(
     tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None
-) -> HiddenMark:
+) -> HiddenMessage:
     """Hide a message; the mark of one hidden already stays. NotFound: there is no such message."""
     values = {"session": session_id, "message": message_id}
     if tx.execute(_MESSAGE, values).one_or_none() is None:
@@ -58,7 +58,7 @@ def hidden_ids(tx: Tx, session_id: str) -> frozenset[str]:
     return frozenset(tx.execute(_HIDDEN, {"session": session_id}).scalars())
 
 
-def find_mark(tx: Tx, session_id: str, message_id: str) -> HiddenMark | None:
+def find_mark(tx: Tx, session_id: str, message_id: str) -> HiddenMessage | None:
     """Return the mark of a message; None if it is not hidden."""
     row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
     return None if row is None else _mark(row)
@@ -73,8 +73,8 @@ def _publish(
     publishing.publish(tx, tenant_id, author, [Emission(event_type, details, subject=f"session:{values['session']}")])
 
 
-def _mark(row: Any) -> HiddenMark:
-    return HiddenMark(row.message_id, row.reason, row.author["name"], row.at)
+def _mark(row: Any) -> HiddenMessage:
+    return HiddenMessage(row.message_id, row.reason, row.author["name"], row.at)
 
 
 _MESSAGE = text("""

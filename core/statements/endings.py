@@ -327,7 +327,7 @@ class Register:
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        self._usual = _Growing()
+        self._usual = _GrowingNumbers()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -366,7 +366,7 @@ class Register:
         numbers, renumbered = np.unique(np.append(lines.ravel(), 0), return_inverse=True)
         left, places = Register(), dict(zip(numbers.tolist(), range(len(numbers)), strict=True))
         left._numbers = {code: places[one] for code, one in self._numbers.items() if one in places}
-        left._usual = _Growing(self._usual.values[numbers])
+        left._usual = _GrowingNumbers(self._usual.values[numbers])
         return left, renumbered[:-1].astype(np.int32).reshape(lines.shape)
 
     def _sorted(self, words: Codes) -> list[int]:
@@ -387,7 +387,7 @@ _BEHIND: Final = np.iinfo(np.int32).max
 """Behind every number of a word."""
 
 
-class _Growing:
+class _GrowingNumbers:
     """Numbers that grow at their end."""
 
     def __init__(self, values: Numbers | None = None) -> None:
@@ -560,10 +560,10 @@ def _may_end(content: str, subject: str, attribute: str | None, value: str | Non
         return False
     if sketch(content).traits.ends >= SLIGHTEST:
         return True
-    return revision.may_revise(rule_view(_Asked(content, subject, attribute, value, corrects)))
+    return revision.may_revise(rule_view(_RuleFields(content, subject, attribute, value, corrects)))
 
 
-class _Asked(NamedTuple):
+class _RuleFields(NamedTuple):
     """Fields of a statement that its rule view is made of."""
 
     content: str

@@ -61,7 +61,7 @@ FIRST: Final = ("constraint", "instruction", "task", "decision", "question", "co
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _CandidateLine:
     """A candidate line of a summary: its day, speaker, text and weight (1: unchanged)."""
 
     day: str
@@ -134,7 +134,7 @@ def transcript(messages: Sequence[Message], characters: int) -> str:
     )
 
 
-def _read(earlier: str) -> Iterator[_Line]:
+def _read(earlier: str) -> Iterator[_CandidateLine]:
     """Parse the lines of a summary; a model's has neither days nor speakers."""
     day = ""
     for line in earlier.splitlines():
@@ -142,10 +142,10 @@ def _read(earlier: str) -> Iterator[_Line]:
             day = line
         elif line.strip():
             who, colon, text = line.partition(": ")
-            yield _Line(day, who, text, 1.0) if colon and day else _Line(day, "", line, 1.0)
+            yield _CandidateLine(day, who, text, 1.0) if colon and day else _CandidateLine(day, "", line, 1.0)
 
 
-def _join_lines(lines: Sequence[_Line]) -> str:
+def _join_lines(lines: Sequence[_CandidateLine]) -> str:
     """Join lines, with the day before the first line of each day."""
     parts, day = list[str](), ""
     for line in lines:
@@ -154,18 +154,18 @@ def _join_lines(lines: Sequence[_Line]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
+def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_CandidateLine]:
     """Return the lines that a message offers; a system prompt is no part of the conversation."""
     if message.role == "system":
         return []
     who, day = summaries_key_messages.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
     if message.role == "tool":
         excerpt = grounding.clip(message.content, TOOL)
-        return [_Line(day, who, excerpt, 0.4)] if excerpt else []
+        return [_CandidateLine(day, who, excerpt, 0.4)] if excerpt else []
     weight = 1.0 if message.role == "user" else 0.8
     split = sentences.split(message.content) or [message.content]
     excerpts = [grounding.clip(sentence, SENTENCE) for sentence in split if (message.id, sentence) not in quoted]
-    return [_Line(day, who, excerpt, weight * _sentence_weight(excerpt)) for excerpt in excerpts if excerpt]
+    return [_CandidateLine(day, who, excerpt, weight * _sentence_weight(excerpt)) for excerpt in excerpts if excerpt]
 
 
 def _sentence_weight(sentence: str) -> float:
@@ -179,7 +179,7 @@ def _sentence_weight(sentence: str) -> float:
     return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(asserted), 0.0), 2.0))
 
 
-def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
+def _select_lines(lines: Sequence[_CandidateLine], tokens: int) -> list[_CandidateLine]:
     """Select the lines with the most information for their length, as many as fit, in order.
 
     A line loses weight with every selected line that shares its words, so repetitions are included once.
@@ -205,7 +205,7 @@ def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
     return [lines[index] for index in sorted(chosen)]
 
 
-def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
+def _weights(lines: Sequence[_CandidateLine], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
     """Return a function that weighs a line for its length: by its topics, and by its numbers, names and dates."""
     spread = Counter(term for line_terms in of for term in line_terms)
     most = math.log1p(max(spread.values(), default=1))

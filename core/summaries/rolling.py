@@ -20,7 +20,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.inference import ask
-from core.inference.ask import ModelRefused, Prompt
+from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.language.terms import token_estimate
@@ -161,7 +161,7 @@ class SummaryAnswer(ModelAnswer):
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 
 
-PROMPT: Final = Prompt("summary.v2", SummaryAnswer)
+PROMPT: Final = ModelPrompt("summary.v2", SummaryAnswer)
 
 
 def by_rules(part: SummaryInput) -> WrittenNarrative:

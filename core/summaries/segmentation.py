@@ -121,7 +121,7 @@ def cut(
     for start, stop in _runs(turns, gap):
         beginnings.append((start, Boundary.GAP if start else opened))
         spoken = [position for position in range(start, stop) if turns[position].spoken]
-        run = _Run([turns[position] for position in spoken], vectors[spoken], stop < len(turns))
+        run = _TurnRun([turns[position] for position in spoken], vectors[spoken], stop < len(turns))
         beginnings += [(spoken[position], boundary) for position, boundary in _cuts(run)]
     stops = [*(start for start, _ in beginnings[1:]), len(turns)][: len(beginnings)]
     return [Slice(start, stop, why) for (start, why), stop in zip(beginnings, stops, strict=True)]
@@ -139,7 +139,7 @@ def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, i
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _TurnRun:
     """Turns with words and without a gap. `closed`: a gap follows, so no more turns come."""
 
     turns: Sequence[SegmentTurn]
@@ -151,7 +151,7 @@ class _UndecidedError(Exception):
     """The messages that decide about a position have not arrived yet."""
 
 
-def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
+def _cuts(run: _TurnRun) -> Iterator[tuple[int, Boundary]]:
     """Yield the beginnings of units after the first, as far as they are decided."""
     beginning = _OpenUnit(run, 0).end()
     while beginning is not None:
@@ -162,7 +162,7 @@ def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
 class _OpenUnit:
     """A unit from its beginning, to find its end. Earlier messages are ignored."""
 
-    def __init__(self, run: _Run, start: int) -> None:
+    def __init__(self, run: _TurnRun, start: int) -> None:
         self._run, self._start, self._count = run, start, len(run.turns)
         self._stops = self._ends()
         self._cohesions: dict[int, tuple[float, float]] = {}

@@ -167,7 +167,7 @@ def _with_speaker(content: str, speaker: str | None) -> str:
     asks = _ASKS.search(excerpt) is not None
     phrases = languages.phrases(languages.of(content))
     who = speaker or phrases.assistant[:1].upper() + phrases.assistant[1:]
-    return (phrases.asked if asks else phrases.said).format(who=who, text=excerpt)
+    return (phrases.question_quoted if asks else phrases.statement_quoted).format(who=who, text=excerpt)
 
 
 def _summary(lines: Sequence[RuleLine], keywords: Sequence[str]) -> str:

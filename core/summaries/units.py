@@ -46,7 +46,7 @@ Audience = tuple[str | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ConversationUnit:
     """A slice of a session on one topic. `boundary`: why it begins; `prompt`: of the model that worded it, if any."""
 
     id: UUID
@@ -73,13 +73,13 @@ class AudienceSlice:
 
     audience: Audience
     messages: Sequence[Message]
-    existing: Unit | None = None
+    existing: ConversationUnit | None = None
     whole: bool = False
     boundary: Boundary = Boundary.START
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSlice:
+class UncutSession:
     """Messages of a session without a unit, each with the open unit that may take it; `more`: there are others.
 
     `vectors`: of the messages that have one in the search index, by message.
@@ -151,7 +151,7 @@ class PendingUnits:
             raise Conflict("Content of this session was erased in the meantime.")
 
 
-def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequence[ExtractedUnit] = ()) -> SessionSlice:
+def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequence[ExtractedUnit] = ()) -> UncutSession:
     """Read the messages without a unit, and the units that `extracted_units` covers. NotFound: no such session."""
     session = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
@@ -174,12 +174,12 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequenc
     pieces += [AudienceSlice(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
     to_cut = [m.id for piece in pieces if not piece.whole for m in piece.messages if unit_rule_text.is_told(m)]
     vectors = search_index.vectors_of_messages(tx, session_id, to_cut)
-    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < session.message_count, vectors)
+    return UncutSession(session_id, pieces, bool(rows) and rows[-1].position < session.message_count, vectors)
 
 
 def plan(
     tenant_id: str,
-    session_slice: SessionSlice,
+    session_slice: UncutSession,
     embedder: Embedder,
     gap_seconds: float,
     extracted_units: Sequence[ExtractedUnit] = (),
@@ -207,7 +207,7 @@ def plan(
 
 def of_session(
     tx: Tx, session_id: str, seen_by: str | None = None, *, before: int | None = None, limit: int = 100
-) -> list[Unit]:
+) -> list[ConversationUnit]:
     """Return the units of a session, newest first, below the position `before`; `seen_by`: those that this user heard.
 
     Units without talk (only tool messages) are left out. NotFound: there is no such session.
@@ -217,7 +217,7 @@ def of_session(
     return [_unit(row) for row in rows]
 
 
-def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
+def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> ConversationUnit:
     """Return one unit; `seen_by`: if this user heard it. NotFound: there is none, or it has no talk."""
     missing = f"There is no unit {unit_id} in this tenant{f' that {seen_by!r} heard' if seen_by else ''}."
     row = required_row(tx, _BY_ID, {"id": unit_id, "seen_by": seen_by}, missing)
@@ -254,11 +254,11 @@ def _audience(row: Any) -> Audience:
     return row.group_id, tuple(row.heard)
 
 
-def _unit(row: Any) -> Unit:
-    return Unit(**{field.name: getattr(row, field.name) for field in fields(Unit)})
+def _unit(row: Any) -> ConversationUnit:
+    return ConversationUnit(**{field.name: getattr(row, field.name) for field in fields(ConversationUnit)})
 
 
-def _messages_to_embed(session_slice: SessionSlice) -> list[Unembedded]:
+def _messages_to_embed(session_slice: UncutSession) -> list[Unembedded]:
     """Return the messages to cut that have no vector yet, with the text that the search index embeds."""
     cut = [m for piece in session_slice.pieces if not piece.whole for m in piece.messages if unit_rule_text.is_told(m)]
     return [

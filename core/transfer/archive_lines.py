@@ -72,7 +72,7 @@ Said = Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[^\x00]*$
 Labels = Annotated[list[Label], Field(max_length=LABELS)]
 
 
-class Line(BaseModel):
+class ArchiveLine(BaseModel):
     """A line of an archive. Fields that this release does not know are left out: a later one may have added them."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
@@ -83,7 +83,7 @@ class Line(BaseModel):
         return ()
 
 
-class Manifest(Line):
+class Manifest(ArchiveLine):
     format: Literal["imprint-archive"]
     version: int
     user_id: Name
@@ -91,7 +91,7 @@ class Manifest(Line):
     counts: dict[str, Annotated[int, Field(ge=0)]]
 
 
-class SessionLine(Line):
+class SessionLine(ArchiveLine):
     id: Name
     group_id: Name | None
     started_at: Time
@@ -103,7 +103,7 @@ class SessionLine(Line):
         return (self.id.encode(),)
 
 
-class MessageLine(Line):
+class MessageLine(ArchiveLine):
     session_id: Name
     ordinal: Count
     id: Name
@@ -123,7 +123,7 @@ class MessageLine(Line):
         return self.session_id.encode(), self.ordinal
 
 
-class Statement(Line):
+class Statement(ArchiveLine):
     """Fields of a memory that its earlier versions have as well."""
 
     group_id: Name | None
@@ -197,7 +197,7 @@ class EvidenceLine(BaseModel):
         return self
 
 
-class MemoryLine(Statement):
+class ArchivedMemory(Statement):
     ordinal: Count
     version: Version
     versions: Annotated[list[VersionLine], Field(max_length=10_000)]
@@ -215,7 +215,7 @@ class MemoryLine(Statement):
         return self
 
 
-class RelationLine(Line):
+class RelationLine(ArchiveLine):
     from_: Annotated[Count, Field(alias="from")]
     relation: Relation
     to: Count
@@ -233,7 +233,7 @@ class RelationLine(Line):
         return self
 
 
-class DocumentLine(Line):
+class DocumentLine(ArchiveLine):
     title: Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
     uri: Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^[^\x00-\x1f]+$")] | None
     group_id: Name | None
@@ -257,7 +257,7 @@ class StepLine(BaseModel):
     steps: list[StepLine]
 
 
-class PlanLine(Line):
+class PlanLine(ArchiveLine):
     session_id: Name
     id: Annotated[str, StringConstraints(min_length=1, max_length=ID, pattern=r"^[^\x00]+$")]
     group_id: Name | None
@@ -330,19 +330,19 @@ class AttributesLine(BaseModel):
     until: Time | None = None
 
 
-class ProfileLine(Line):
+class ArchivedProfile(ArchiveLine):
     attributes: Annotated[Json, AfterValidator(_attributes)]
     version: Version
 
 
-MODELS: Final[Mapping[str, type[Line]]] = {
+MODELS: Final[Mapping[str, type[ArchiveLine]]] = {
     "sessions": SessionLine,
     "messages": MessageLine,
-    "memories": MemoryLine,
+    "memories": ArchivedMemory,
     "relations": RelationLine,
     "documents": DocumentLine,
     "plans": PlanLine,
-    "profile": ProfileLine,
+    "profile": ArchivedProfile,
     "manifest": Manifest,
 }
 """The model of a line of each file."""

@@ -14,7 +14,7 @@ from core.errors import Invalid, Problem
 from core.transfer import archive_lines, opened
 from core.transfer.archive import FILES, FORMAT, GROUP_FORMAT, MANIFEST, VERSION
 from core.transfer.archive_lines import LINE_BYTES, Manifest
-from core.transfer.opened import Allowance, Unreadable
+from core.transfer.opened import ReadingAllowance, Unreadable
 from core.types import Json
 
 PROBLEMS: Final = 20
@@ -40,9 +40,9 @@ class ReadLine:
 class ArchiveReader:
     """An archive that is open for reading. Unreadable: it is none, or breaks a bound."""
 
-    def __init__(self, file: IO[bytes], name: str, allowance: Allowance | None = None) -> None:
+    def __init__(self, file: IO[bytes], name: str, allowance: ReadingAllowance | None = None) -> None:
         self._name = name
-        self._allowance = allowance or Allowance()
+        self._allowance = allowance or ReadingAllowance()
         with _as_unreadable(name):
             self._zip = zipfile.ZipFile(file)
         entries = [entry for entry in self._zip.infolist() if not entry.is_dir()]

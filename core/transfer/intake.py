@@ -32,7 +32,7 @@ FIELDS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ImportOwner:
     """Whose memory the records become."""
 
     user_id: str
@@ -42,7 +42,7 @@ class Owner:
         return {"user_id": self.user_id} | ({"group_id": self.group_id} if self.group_id else {})
 
 
-def events(records: Iterable[Conversation | Statement], owner: Owner) -> Iterator[Json]:
+def events(records: Iterable[Conversation | Statement], owner: ImportOwner) -> Iterator[Json]:
     """Yield the events of conversations and statements; a session ends behind its last message."""
     last: tuple[Conversation, Turn] | None = None
     for record in records:
@@ -58,7 +58,7 @@ def events(records: Iterable[Conversation | Statement], owner: Owner) -> Iterato
         yield _ended(*last, owner)
 
 
-def document(note: Note, owner: Owner) -> Json:
+def document(note: Note, owner: ImportOwner) -> Json:
     """Return the document of a note, named by where it was."""
     return {**owner.fields(), "title": note.title[:200], "uri": f"import:{note.id}"[:1_000], "content": note.text}
 
@@ -83,7 +83,7 @@ def session_id(conversation: str) -> str:
     return f"import/{_digest(conversation)}"
 
 
-def _messages(conversation: Conversation, turn: Turn, owner: Owner) -> Iterator[Json]:
+def _messages(conversation: Conversation, turn: Turn, owner: ImportOwner) -> Iterator[Json]:
     pieces = [turn.text[start : start + TEXT] for start in range(0, len(turn.text), TEXT)]
     for number, content in enumerate(pieces):
         identity = _digest(owner.user_id, conversation.id, turn.id, content, str(number))
@@ -102,19 +102,19 @@ def _messages(conversation: Conversation, turn: Turn, owner: Owner) -> Iterator[
         yield _event("message.added", identity, turn.at, payload)
 
 
-def _ended(conversation: Conversation, last: Turn, owner: Owner) -> Json:
+def _ended(conversation: Conversation, last: Turn, owner: ImportOwner) -> Json:
     identity = _digest(owner.user_id, conversation.id, last.id, "ended")
     fields = _fields(owner, conversation.group)
     payload = {**fields, "session_id": session_id(conversation.id), "reason": "imported"}
     return _event("session.ended", identity, last.at, payload)
 
 
-def _fields(owner: Owner, group: str | None) -> Json:
+def _fields(owner: ImportOwner, group: str | None) -> Json:
     """Return the owner of a conversation: its own group counts where the import names none."""
     return owner.fields() if owner.group_id or group is None else {**owner.fields(), "group_id": group}
 
 
-def _requested(statement: Statement, owner: Owner) -> Json:
+def _requested(statement: Statement, owner: ImportOwner) -> Json:
     kept = {name: value for name, value in statement.metadata.items() if name in FIELDS}
     other = {name: value for name, value in statement.metadata.items() if name not in FIELDS}
     tags = [*statement.tags, "imported", *([] if statement.trusted else [UNREVIEWED])]

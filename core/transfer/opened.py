@@ -61,7 +61,7 @@ class Opened:
 
 
 @dataclass(slots=True)
-class Allowance:
+class ReadingAllowance:
     """Bytes that zips may unpack to together, and the time of `time.monotonic` at which reading has to have ended.
 
     `advice`: what to do where that is not enough.
@@ -89,7 +89,7 @@ class Allowance:
 class _Watched(io.RawIOBase):
     """A file that is read within an allowance."""
 
-    def __init__(self, file: IO[bytes], allowance: Allowance) -> None:
+    def __init__(self, file: IO[bytes], allowance: ReadingAllowance) -> None:
         self._file, self._allowance = file, allowance
 
     def read(self, size: int = -1) -> bytes:
@@ -100,9 +100,9 @@ class _Watched(io.RawIOBase):
         return self._file.seek(offset, whence)
 
 
-def files(path: Path, allowance: Allowance | None = None) -> Iterator[Opened]:
+def files(path: Path, allowance: ReadingAllowance | None = None) -> Iterator[Opened]:
     """Yield the files of a path in the order of their names. Unreadable: it is not there, or breaks a bound."""
-    allowance = allowance or Allowance()
+    allowance = allowance or ReadingAllowance()
     for name, file in _files(path, allowance):
         yield Opened(name, cast("IO[bytes]", _Watched(file, allowance)))
 
@@ -110,7 +110,7 @@ def files(path: Path, allowance: Allowance | None = None) -> Iterator[Opened]:
 Named = tuple[str, IO[bytes]]
 
 
-def _files(path: Path, allowance: Allowance) -> Iterator[Named]:
+def _files(path: Path, allowance: ReadingAllowance) -> Iterator[Named]:
     if path.is_dir():
         paths = sorted(file_path for file_path in path.rglob("*") if file_path.is_file() and not file_path.is_symlink())
         require_few(len(paths), path.name)
@@ -123,7 +123,7 @@ def _files(path: Path, allowance: Allowance) -> Iterator[Named]:
         raise Unreadable(f"There is no file or folder {path}.")
 
 
-def _file(path: Path, name: str, allowance: Allowance) -> Iterator[Named]:
+def _file(path: Path, name: str, allowance: ReadingAllowance) -> Iterator[Named]:
     try:
         with path.open("rb") as file:
             if path.suffix.lower() == ".zip" or zipfile.is_zipfile(file):
@@ -135,7 +135,7 @@ def _file(path: Path, name: str, allowance: Allowance) -> Iterator[Named]:
         raise Unreadable(f"{name} cannot be read: {error.strerror or error}.") from None
 
 
-def _zipped(file: IO[bytes], name: str, depth: int, allowance: Allowance) -> Iterator[Named]:
+def _zipped(file: IO[bytes], name: str, depth: int, allowance: ReadingAllowance) -> Iterator[Named]:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -148,7 +148,7 @@ def _zipped(file: IO[bytes], name: str, depth: int, allowance: Allowance) -> Ite
 
 
 def _entry(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, depth: int, allowance: Allowance
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, depth: int, allowance: ReadingAllowance
 ) -> Iterator[Named]:
     suffix = PurePosixPath(entry.filename).suffix.lower()
     if suffix in SUFFIXES:

@@ -11,8 +11,8 @@ from typing import Final
 from core.transfer import json_objects, opened
 from core.transfer.formats import chatgpt, claude_ai, claude_code, codex, gemini, imprint, messages, stores, trees
 from core.transfer.formats.fields import Object, Read, each
-from core.transfer.opened import Allowance, Opened, Unreadable
-from core.transfer.records import Conversation, Entry, Line, Note, Record, Skipped, Turn
+from core.transfer.opened import Opened, ReadingAllowance, Unreadable
+from core.transfer.records import Conversation, FileEntry, Note, Record, Skipped, SpokenLine, Turn
 
 PART: Final = 500
 """Turns of a conversation that are held at a time where a file has a line for each."""
@@ -57,14 +57,14 @@ NAMES: Final = (*(form.name for form in FORMATS), MARKDOWN)
 
 
 @dataclass(slots=True)
-class Reading:
+class PathReading:
     """A path that is read, the only format that is taken of it, and the formats that were recognised."""
 
     path: Path
     only: str | None = None
     include_forbidden: bool = False
     recognised: set[str] = field(default_factory=set)
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: ReadingAllowance = field(default_factory=ReadingAllowance)
 
     def records(self) -> Iterator[Record]:
         """Yield all records. Unreadable: a file is broken, or nothing is of a known format."""
@@ -89,13 +89,13 @@ class Reading:
         if others:
             yield Skipped(others[0], NO_OBJECT, odd=True, number=len(others))
 
-    def _entries(self, file: Opened, others: list[str]) -> Iterator[Entry]:
+    def _entries(self, file: Opened, others: list[str]) -> Iterator[FileEntry]:
         """Yield the objects of a file; where something else stands is added to `others`."""
         for number, value in enumerate(_values(file)):
             self.allowance.go_on()
             where = f"{file.name}#/{number}"
             if isinstance(value, dict):
-                yield Entry(where, value, self.include_forbidden)
+                yield FileEntry(where, value, self.include_forbidden)
             else:
                 others.append(where if not others else "")
 
@@ -105,12 +105,12 @@ class Reading:
             yield from records
 
 
-def joined(records: Iterable[Record | Line]) -> Iterator[Record]:
+def joined(records: Iterable[Record | SpokenLine]) -> Iterator[Record]:
     """Join the lines of one conversation in a row; a long one comes in parts."""
     turns = list[Turn]()
     current: tuple[str, str | None] = "", None
     for record in records:
-        if not isinstance(record, Line):
+        if not isinstance(record, SpokenLine):
             yield record
             continue
         if turns and ((record.conversation, record.group) != current or len(turns) == PART):
@@ -134,7 +134,7 @@ def _format_of_file(file: Opened) -> Format | None:
     return next((form for form in formats if form is not None), None)
 
 
-def _format_of_entry(entry: Entry, own: Format) -> Format:
+def _format_of_entry(entry: FileEntry, own: Format) -> Format:
     """Return by which format an entry is read: its own, else that of its file."""
     return own if own.recognises(entry.value) else _format_of(entry.value) or own
 

@@ -34,7 +34,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SpokenLine:
     """One message of a file that has an entry for each; those of one conversation in a row are joined."""
 
     conversation: str
@@ -82,7 +82,7 @@ Record = Conversation | Statement | Note | Skipped
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """An object of a file, by the file's name and its number in it."""
 
     where: str

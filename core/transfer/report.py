@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from core.transfer.archive_reader import ArchiveReader
-from core.transfer.reading import Reading
+from core.transfer.reading import PathReading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.types import Json
 
@@ -67,7 +67,7 @@ class Report:
             self.last = at if self.last is None else max(self.last, at)
 
     @classmethod
-    def of(cls, reading: Reading) -> Report:
+    def of(cls, reading: PathReading) -> Report:
         """Read everything once. Unreadable: a file is broken, or nothing is known."""
         report = cls()
         for record in reading.records():

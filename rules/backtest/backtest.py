@@ -52,7 +52,7 @@ class BacktestRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BacktestProgress:
     """Number of processed events and of all, and firings of the draft so far."""
 
     events: int
@@ -156,19 +156,19 @@ class Backtest:
         self._comparison = Comparison(request.samples)
         self._displaced, self._released = Shift(request.samples), Shift(request.samples)
 
-    def run(self) -> Iterator[Progress | Result]:
+    def run(self) -> Iterator[BacktestProgress | Result]:
         """Process all events, yielding progress at intervals; the last item is the result.
 
         No transaction is open while the caller has control, so it may resume late, or never.
         """
         done = reported = 0
-        yield Progress(0, self._stretch.total, 0)
+        yield BacktestProgress(0, self._stretch.total, 0)
         for page in self._stretch.pages():
             self._take(page)
             done += len(page)
             if done - reported >= REPORTED:
                 reported = done
-                yield Progress(done, self._stretch.total, self._draft.tally.fired)
+                yield BacktestProgress(done, self._stretch.total, self._draft.tally.fired)
         self._close()
         yield Result(self._report(done))
 

@@ -15,8 +15,8 @@ from core.types import Event, Json
 from rules.backtest import estimate, log_window, redecision, selection, shown
 from rules.backtest.counters import Act, Ends, Tally
 from rules.backtest.log_window import PAGE, Numbered
-from rules.backtest.redecision import Decision, Firing, HeldLater, Redecision, Step
-from rules.backtest.selection import EventFilter, Extent
+from rules.backtest.redecision import Decided, Firing, HeldLater, Redecision, Step
+from rules.backtest.selection import EventSelector, Extent
 from rules.document.schema import Rule
 from rules.engine.similarity import Meanings
 
@@ -32,7 +32,7 @@ class PlanRequest:
     actions of a rule as JSON.
     """
 
-    criteria: EventFilter
+    criteria: EventSelector
     extent: Extent
     rules: Sequence[Numbered]
     samples: int
@@ -60,7 +60,7 @@ class _Plan:
         """Count the steps. `event`: the one that is decided, and its flow key by rule."""
         for step in steps:
             match step:
-                case Decision() if event is not None:
+                case Decided() if event is not None:
                     self._decide(step, event, keys)
                 case HeldLater():
                     mine = self.rules[step.rule]
@@ -72,7 +72,7 @@ class _Plan:
                 case _:
                     pass
 
-    def _decide(self, decision: Decision, event: Event, keys: dict[str, str]) -> None:
+    def _decide(self, decision: Decided, event: Event, keys: dict[str, str]) -> None:
         mine = self.rules.setdefault(decision.rule, _RuleTally(Tally(Ends(self.request.samples))))
         mine.tally.matched += 1
         if decision.verdict == "held":

@@ -27,14 +27,14 @@ from core.extraction.message_tags import TagsByMessage
 from core.extraction.session import CandidateReader
 from core.memory import shadow, versions, writer
 from core.memory.changes import Add, Archive, Change, Edit, Owner, Vector
-from core.memory.shadow import ComparedMemory, Difference
+from core.memory.shadow import ComparedMemory, Contrast
 from core.memory.versions import Citation
 from core.remembering import requests
 from core.sessions import sessions
 from core.storage.db import Database, Tx
 from core.types import Candidate, Json, Message
 from rules.backtest import replay
-from rules.backtest.replay import SessionReading, StatementRequest
+from rules.backtest.replay import ReplayedRequest, SessionReading
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
@@ -83,7 +83,7 @@ def run(
     read: defaultdict[str, int] = defaultdict(int)
     counts = {"readings": 0, "messages": 0, "requests": 0}
     for step in replay.read(consolidation.db, tenant_id, plan.user_id, plan.rules, plan.until, meanings):
-        if isinstance(step, StatementRequest):
+        if isinstance(step, ReplayedRequest):
             counts["requests"] += _keep_request(consolidation, shadow_id, plan.user_id, step)
             continue
         counts["readings"] += 1
@@ -96,7 +96,7 @@ def run(
     return {**counts}
 
 
-def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
+def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Contrast:
     """Compare the live memories with the rebuilt ones."""
     with db.tenant(tenant_id) as tx:
         old, away = shadow.active_memories(tx, user_id, EXTRACTORS | {KEEPER}), shadow.rejected_statements(tx, user_id)
@@ -136,7 +136,7 @@ def _apply(
     tenant_id: str,
     user_id: str,
     change_id: UUID,
-    difference: Difference,
+    difference: Contrast,
     vectors: dict[str, Vector],
     author: Author,
 ) -> Json:
@@ -195,7 +195,7 @@ def _store(
         _write(consolidation.db, shadow_id, owner, decided)
 
 
-def _keep_request(consolidation: Consolidation, shadow_id: str, user_id: str, step: StatementRequest) -> int:
+def _keep_request(consolidation: Consolidation, shadow_id: str, user_id: str, step: ReplayedRequest) -> int:
     """Store a request; one that cannot be stored was refused originally, too."""
     with suppress(Never):
         owner, candidate = requests.read_request(step.event)

@@ -30,7 +30,7 @@ Verdicts = dict[int, Sequence[RuleVerdict] | Exception]
 """Verdicts on events by their positions in the log; an error where the rules fail on one."""
 
 
-class Decision(NamedTuple):
+class Decided(NamedTuple):
     """The verdict of a rule on one event, as the decision log words it."""
 
     seq: int
@@ -61,7 +61,7 @@ class HeldLater(NamedTuple):
     stage: str
 
 
-Step = Decision | Firing | HeldLater
+Step = Decided | Firing | HeldLater
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Redecision:
         fired = [verdict for verdict, reason in held if reason is None]
         passage = self.flow.meet(event, fired, self.ruleset.flushed_by(event))
         steps += [
-            Decision(event.seq, verdict.name, verdict.version, "held", why) for verdict, why in held if why is not None
+            Decided(event.seq, verdict.name, verdict.version, "held", why) for verdict, why in held if why is not None
         ]
         held_now = {
             resolved.rule: resolved.outcome.held_by
@@ -96,11 +96,11 @@ class Redecision:
         for verdict in fired:
             if verdict.name in passage.gathered:
                 gathering = "debounce" if verdict.rule.flow.debounce is not None else "count"
-                steps.append(Decision(event.seq, verdict.name, verdict.version, "gathered", gathering))
+                steps.append(Decided(event.seq, verdict.name, verdict.version, "gathered", gathering))
             elif (stage := held_now[verdict.name]) is not None:
-                steps.append(Decision(event.seq, verdict.name, verdict.version, "held", stage))
+                steps.append(Decided(event.seq, verdict.name, verdict.version, "held", stage))
             else:
-                steps.append(Decision(event.seq, verdict.name, verdict.version, "fired", None))
+                steps.append(Decided(event.seq, verdict.name, verdict.version, "fired", None))
         return steps + self._resolve(passage.resolved, event.seq, at_once)
 
     def close(self) -> list[Step]:

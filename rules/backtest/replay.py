@@ -40,7 +40,7 @@ class SessionReading:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementRequest:
+class ReplayedRequest:
     """A request to remember a statement."""
 
     event: Event
@@ -48,7 +48,7 @@ class StatementRequest:
 
 def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
-) -> Iterator[SessionReading | StatementRequest]:
+) -> Iterator[SessionReading | ReplayedRequest]:
     """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     ruleset = Ruleset(list(rules))
     links = {rule.name: _links(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
@@ -76,11 +76,11 @@ class _Readings:
 
     def step(
         self, event: Event, verdicts: Sequence[RuleVerdict], ruleset: Ruleset
-    ) -> Iterator[SessionReading | StatementRequest]:
+    ) -> Iterator[SessionReading | ReplayedRequest]:
         """Process one event, after everything that was due before it."""
         yield from self.readings(self.flow.before(event), event.seq - 1)
         if event.event_type in ASKED:
-            yield StatementRequest(event)
+            yield ReplayedRequest(event)
         if event.session_id is None:
             fired = []
         else:

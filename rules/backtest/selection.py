@@ -18,7 +18,7 @@ EVERY: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class EventFilter:
+class EventSelector:
     """Filter of events; None, or no types: any.
 
     `types` may hold wildcards; `since` and `until` are about event time; `after` is a position in the log. Events of
@@ -43,7 +43,7 @@ class EventFilter:
         return cls(**{**stored, **times, **lists})
 
     def as_json(self) -> Json:
-        values: Json = {name: getattr(self, name) for name in EventFilter.__slots__}
+        values: Json = {name: getattr(self, name) for name in EventSelector.__slots__}
         return values | {name: values[name] and values[name].isoformat() for name in ("since", "until")}
 
     def values(self) -> Mapping[str, Any]:
@@ -72,13 +72,13 @@ class Extent(NamedTuple):
     more: bool
 
 
-def measure(tx: Tx, criteria: EventFilter, limit: int) -> Extent:
+def measure(tx: Tx, criteria: EventSelector, limit: int) -> Extent:
     """Count the events, the oldest first, up to a limit."""
     row = tx.execute(_EXTENT, {**criteria.values(), "after": criteria.after, "limit": limit}).one()
     return Extent(min(row.events, limit), row.last_seq or criteria.after, row.events > limit)
 
 
-def page(tx: Tx, criteria: EventFilter, *, after: int, upto: int, limit: int) -> Sequence[Event]:
+def page(tx: Tx, criteria: EventSelector, *, after: int, upto: int, limit: int) -> Sequence[Event]:
     """Return the next events behind a position, up to another, in the order of the log."""
     values = {**criteria.values(), "after": after, "upto": upto, "limit": limit}
     return [event_of(row) for row in tx.execute(_PAGE, values)]

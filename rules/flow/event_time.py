@@ -27,7 +27,7 @@ class Resolved(NamedTuple):
     outcome: SimulatedOutcome
 
 
-class Passage(NamedTuple):
+class EventOutcome(NamedTuple):
     """Result of an event: what it resolves, and the rules that have gathered it."""
 
     resolved: Sequence[Resolved]
@@ -59,7 +59,7 @@ class EventTimeFlow:
         self._clock = max(self._clock or event.time, event.time)
         return self._advance(self._clock)
 
-    def meet(self, event: Event, verdicts: Iterable[RuleVerdict], flushes: Iterable[Flush]) -> Passage:
+    def meet(self, event: Event, verdicts: Iterable[RuleVerdict], flushes: Iterable[Flush]) -> EventOutcome:
         """Send the matches of an event through the flows of their rules, then end the waits that it ends."""
         clock = self._clock or event.time
         resolved, gathered = list[Resolved](), list[str]()
@@ -73,7 +73,7 @@ class EventTimeFlow:
             if flush.name in self._flows:
                 outcomes = self._flows[flush.name].flush(_digest(flush.key), clock)
                 resolved += [Resolved(flush.name, outcome) for outcome in outcomes]
-        return Passage(resolved, gathered)
+        return EventOutcome(resolved, gathered)
 
     def close(self) -> list[Resolved]:
         """End every wait, because no event follows; return what that resolves."""

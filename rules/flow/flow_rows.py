@@ -130,7 +130,7 @@ class _Move:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _FlowRows:
     """Rows held by this transaction: as `read`, and as the stages leave them in `states`, by rule."""
 
     places: Sequence[Place]
@@ -241,7 +241,7 @@ def _keys(rule: Rule, key: str, last: Event | None) -> dict[str, str] | None:
     return later | {_WAIT: key}
 
 
-def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
+def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _FlowRows:
     """Lock the rows of all places in order, creating missing ones; then read them."""
     ordered = sorted(places)
     states: defaultdict[tuple[str, str], dict[tuple[str, str], StageState | None]] = defaultdict(dict)
@@ -257,7 +257,7 @@ def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
     for state_key, state in read.items():
         rank, tenant_id, rule, key = state_key
         states[tenant_id, rule][STAGES[rank], key] = state
-    return _Rows(ordered, read, versions, states)
+    return _FlowRows(ordered, read, versions, states)
 
 
 def _state(row: Any) -> StageState:
@@ -277,7 +277,7 @@ def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, StageS
     return {lanes[row.tenant_id, row.lane]: StageState(now, open=row.open) for row in counts}
 
 
-def _save(tx: Tx, rows: _Rows) -> None:
+def _save(tx: Tx, rows: _FlowRows) -> None:
     """Write changes, and delete empty rows: lanes are counted, never stored."""
     changed, empty = [], []
     for state_key in rows.places:

@@ -30,7 +30,7 @@ ACTS: Final = frozenset({"fired", "gathered"})
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ComparedDecision:
     """A decision of one rule on one event."""
 
     seq: int
@@ -45,13 +45,13 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RuleDifference:
     """An event on which one of two rules acted; the decision of a rule that did not match it is None."""
 
     seq: int
     at: datetime
-    decision: Decision | None
-    other: Decision | None
+    decision: ComparedDecision | None
+    other: ComparedDecision | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Overlap:
     only_one: int
     only_other: int
     neither: int
-    differences: Sequence[Difference]
+    differences: Sequence[RuleDifference]
 
 
 def of(tx: Tx, name: str, other: str, since: datetime, until: datetime, limit: int) -> Json:
@@ -93,7 +93,7 @@ def of(tx: Tx, name: str, other: str, since: datetime, until: datetime, limit: i
     }
 
 
-def overlap(decisions: Mapping[int, Decision], others: Mapping[int, Decision]) -> Overlap:
+def overlap(decisions: Mapping[int, ComparedDecision], others: Mapping[int, ComparedDecision]) -> Overlap:
     """Compare the decisions of two rules by the position of their events."""
     counts: Counter[tuple[bool, bool]] = Counter()
     differences = []
@@ -103,20 +103,20 @@ def overlap(decisions: Mapping[int, Decision], others: Mapping[int, Decision]) -
         counts[acted] += 1
         decision = mine or theirs
         if acted[0] != acted[1] and decision is not None:
-            differences.append(Difference(seq, decision.at, mine, theirs))
+            differences.append(RuleDifference(seq, decision.at, mine, theirs))
     return Overlap(counts[True, True], counts[True, False], counts[False, True], counts[False, False], differences)
 
 
-def _newest(tx: Tx, rule: StoredRule, since: datetime, until: datetime) -> list[Decision]:
+def _newest(tx: Tx, rule: StoredRule, since: datetime, until: datetime) -> list[ComparedDecision]:
     values = {"rule": rule.name, "since": since, "until": until, "limit": DECISIONS + 1}
-    return [Decision(*row) for row in tx.execute(_DECISIONS, values)]
+    return [ComparedDecision(*row) for row in tx.execute(_DECISIONS, values)]
 
 
-def _current(rule: StoredRule, decisions: Sequence[Decision]) -> dict[int, Decision]:
+def _current(rule: StoredRule, decisions: Sequence[ComparedDecision]) -> dict[int, ComparedDecision]:
     return {decision.seq: decision for decision in decisions if decision.version == rule.version}
 
 
-def _figures(rule: StoredRule, decisions: Sequence[Decision]) -> Json:
+def _figures(rule: StoredRule, decisions: Sequence[ComparedDecision]) -> Json:
     current = _current(rule, decisions).values()
     verdicts = Counter(decision.verdict for decision in current)
     return {
@@ -131,7 +131,7 @@ def _figures(rule: StoredRule, decisions: Sequence[Decision]) -> Json:
     }
 
 
-def _shown(tx: Tx, differences: Sequence[Difference]) -> list[Json]:
+def _shown(tx: Tx, differences: Sequence[RuleDifference]) -> list[Json]:
     rows: dict[int, Any] = {
         row.seq: row for row in tx.execute(_EVENTS, {"seqs": [difference.seq for difference in differences]})
     }
@@ -149,7 +149,7 @@ def _shown(tx: Tx, differences: Sequence[Difference]) -> list[Json]:
     ]
 
 
-def _verdict(decision: Decision | None) -> Json:
+def _verdict(decision: ComparedDecision | None) -> Json:
     if decision is None:
         return {"verdict": "no match", "reason": None}
     return {"verdict": decision.verdict, "reason": decision.reason}

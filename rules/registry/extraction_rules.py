@@ -41,23 +41,23 @@ class ReadingRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class UnsentTalk:
     """Rules that run extractors, and the last events of a conversation that nobody has sent, with lookups for both."""
 
     rules: Sequence[tuple[Rule, int]]
     events: Sequence[tuple[Event, Lookup]]
 
 
-def read(tx: Tx, tenant_id: str, message: Json, count: int, now: datetime) -> Conversation:
+def read(tx: Tx, tenant_id: str, message: Json, count: int, now: datetime) -> UnsentTalk:
     """Read the rules in force for a conversation whose last message has this payload, out of `count`."""
     stored = [(schema.parse(rule_row.document), rule_row.version) for rule_row in store.in_force(tx)]
     rules = [(rule, version) for rule, version in stored if _agent(rule)]
     end = {name: message[name] for name in ("session_id", "user_id")} | {"message_count": count}
     events = [_event(tenant_id, SPOKEN, message, now), _event(tenant_id, ENDED, end, now)]
-    return Conversation(rules, [(event, dry_run.look_up(tx, event, [rule for rule, _ in rules])) for event in events])
+    return UnsentTalk(rules, [(event, dry_run.look_up(tx, event, [rule for rule, _ in rules])) for event in events])
 
 
-def explain(conversation: Conversation, meanings: Meanings) -> list[ReadingRule]:
+def explain(conversation: UnsentTalk, meanings: Meanings) -> list[ReadingRule]:
     """Return what each rule makes of the event that it is for. No transaction is open: texts may be embedded."""
     return [
         reading for event, lookup in conversation.events for reading in _on(conversation.rules, event, lookup, meanings)

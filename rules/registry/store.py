@@ -43,7 +43,7 @@ class StoredRule:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleVersion:
+class StoredVersion:
     """A saved version of a rule; `document` is None if it is a deletion.
 
     `diff`: from the previous version, in the canonical form of `rules.document.formatting`.
@@ -92,17 +92,17 @@ def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:
     return [rules_by_name[name] for name in names]
 
 
-def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[RuleVersion]:
+def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[StoredVersion]:
     """Return the versions of a rule, newest first; with `before` only those older than that version."""
     return page_of_versions(tx, name, before=before, limit=limit)[0]
 
 
 def page_of_versions(
     tx: Tx, name: str, *, before: int | None = None, limit: int = 50
-) -> tuple[list[RuleVersion], int | None]:
+) -> tuple[list[StoredVersion], int | None]:
     """Return as many of the same as a page has room for, and the `before` of the next page; None: there is none."""
     rows, is_cut = bounded_rows.read(tx, _VERSIONS, {"name": name, "before": before, "limit": limit})
-    history = [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+    history = [StoredVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
     return history, history[-1].version if is_cut or len(history) == limit else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.forgetting import undo_window
-from core.forgetting.undo_window import Forgetting
+from core.forgetting.undo_window import UndoableForgetting
 from core.storage.db import Database
 from rules.registry import defaults, store
 from tests.samples import TENANT
@@ -17,6 +17,6 @@ def allow_undo(app: Database, seconds: object = 3600, **fields: object) -> None:
         store.save(tx, TENANT, rule, author="test")
 
 
-def open_ones(app: Database) -> list[Forgetting]:
+def open_ones(app: Database) -> list[UndoableForgetting]:
     with app.tenant(TENANT) as tx:
         return undo_window.listed(tx, None, 10)

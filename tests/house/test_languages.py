@@ -18,8 +18,8 @@ LONG: Final = 10
 
 HAN_LINES: Final[dict[str, int]] = {
     "api/console/render.py": 1,
-    "api/prompt_examples.py": 3,
-    "core/extraction/requests.py": 3,
+    "api/http/tenant/prompt_examples.py": 3,
+    "core/remembering/requests.py": 3,
     "core/forgetting/described.py": 1,
     "core/inference/local_models/pieces.py": 1,
     "core/screening/injection_markup.py": 1,
@@ -29,7 +29,7 @@ HAN_LINES: Final[dict[str, int]] = {
 """Lines with Chinese characters, by file; new ones belong to `core/language/zh`."""
 
 WORD_TABLES: Final[dict[str, int]] = {
-    "api/http/bulk_jobs.py": 1,
+    "api/http/memories/bulk_jobs.py": 1,
     "core/consolidation/judge.py": 1,
     "core/forgetting/literals.py": 6,
     "core/inference/structured_output.py": 1,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from uuid import UUID
 
 from core.bulk import jobs
-from core.bulk.rows import Page
+from core.bulk.rows import RowPage
 from core.consolidation import manual_merge
 from core.consolidation.manual_merge import PreparedMerge
 from core.errors import Conflict, ImprintError, Invalid, Never, NotFound
 from core.events import log
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.memory import receipts
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -30,9 +30,9 @@ def change_in_bulk(tools: Tools, job: Job) -> Outcome:
         job_row = jobs.get(tx, job_id).row
         chosen = jobs.rows(tx, job_id, outcome=None, after=0, limit=manual_merge.MOST_MERGED)
     if job_row.status != "running":
-        return Outcome(Report({"job": job_row.status}))
+        return Outcome(Reported({"job": job_row.status}))
     merge = _merge(tools, job, job_row.params, [row.memory_id for row in chosen]) if job_row.action == "merge" else None
-    page = Page(job.tenant_id, job_id, receipts.signer(tools.settings), merge)
+    page = RowPage(job.tenant_id, job_id, receipts.signer(tools.settings), merge)
 
     def then(done: Json) -> list[tuple[str, Json]]:
         return [(job.target, job.params)] if done["more"] else []

@@ -9,9 +9,9 @@ from typing import Final, get_args
 from core import metrics
 from core.errors import Invalid, Never
 from core.events import expiries
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.expiry import sweep
-from core.expiry.sweep import Step
+from core.expiry.sweep import SweepStep
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
@@ -34,13 +34,13 @@ def apply_retention(tools: Tools, job: Job) -> Outcome:
         done = _step(tools, job, position)
         counts += done.counts
         if done.after is None:
-            return Outcome(Report(dict(counts)))
+            return Outcome(Reported(dict(counts)))
         if time.monotonic() >= ends:
-            return Outcome(Report(dict(counts)), [(job.target, {"after": done.after})])
+            return Outcome(Reported(dict(counts)), [(job.target, {"after": done.after})])
         position = done.after
 
 
-def _step(tools: Tools, job: Job, position: Json) -> Step:
+def _step(tools: Tools, job: Job, position: Json) -> SweepStep:
     try:
         with tools.db.tenant(job.tenant_id) as tx:
             done = sweep.step(tx, job.tenant_id, position)

@@ -10,7 +10,7 @@ from typing import Final
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Misconfigured, Never
-from core.events.pending import Pending, Report
+from core.events.pending import Pending, Reported
 from core.events.publishing import Author
 from core.extraction import configured_extractor, extractor_setting
 from core.extraction import session as extraction
@@ -76,7 +76,7 @@ def take_feedback(tools: Tools, job: Job) -> Outcome:
         row = feedback.read(tx, job.event)
     due = feedback.decide(row, job.event, lambda text: embed_sound(tools.embedder, [text])[0], tools.settings.secrets)
     if due is None:
-        return Outcome(Report({"changed": False, "reason": "The memory says so already."}))
+        return Outcome(Reported({"changed": False, "reason": "The memory says so already."}))
     return Outcome(due, (), count_changes)
 
 

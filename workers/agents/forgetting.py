@@ -13,7 +13,7 @@ from core.erasure.passages import Place
 from core.errors import Never, NotFound
 from core.events import log, publishing
 from core.events.log import Emission
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.forgetting import forget, matching, params, recognition, suggested, text, turns
 from core.forgetting.erasing import Forgotten, Request
@@ -55,7 +55,7 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
     with session_of(job) as session_id, tools.db.tenant(job.tenant_id) as tx:
         message_id = turns.message_of_event(tx, session_id, job.event.id)
         if message_id is None and job.event.event_type == MESSAGE_ADDED:
-            return Outcome(Report({"forgetting": "no_new_message"}))
+            return Outcome(Reported({"forgetting": "no_new_message"}))
         if message_id is None:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
         scene = turns.alone(tx, session_id, message_id)
@@ -74,7 +74,7 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         with tools.db.tenant(job.tenant_id) as tx:
             documents = forget.documents(tx, request)
         return Outcome(
-            Report(
+            Reported(
                 _why_nothing(request)
                 | ({"documents": [str(document_id) for document_id in documents]} if documents else {})
             )
@@ -193,7 +193,7 @@ def _close(tools: Tools, job: Job) -> Outcome:
     """Wait for the end of the window, then drop what was kept; whatever else is due goes with it."""
     final_at = datetime.fromisoformat(job.params["final_at"])
     if final_at > datetime.now(UTC):
-        return Outcome(Report({"forgetting": "can be undone"} | job.params), [(job.target, job.params)], at=final_at)
+        return Outcome(Reported({"forgetting": "can be undone"} | job.params), [(job.target, job.params)], at=final_at)
     forgetting_id = UUID(job.params["forgetting_id"])
     return Outcome(_Closing(job.tenant_id, receipts.signer(tools.settings), forgetting_id, job.event.id))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.mirror import export, import_edits, sync_state
 from core.mirror.export import WrittenFiles
@@ -23,7 +23,7 @@ def write_mirror(tools: Tools, job: Job) -> Outcome:
     """Export a user's memories to the mirror files; a file that someone has edited is announced and imported first."""
     mirror = _mirror(tools, job)
     if mirror is None:
-        return Outcome(Report(OFF))
+        return Outcome(Reported(OFF))
     files = _Export(mirror, tools.settings.mirror_git)
     return Outcome(files, (), files.record)
 
@@ -49,7 +49,7 @@ def read_mirror(tools: Tools, job: Job) -> Outcome:
     """Import a user's edited files, then export them again, which gives new lines their ids."""
     mirror = _mirror(tools, job)
     if mirror is None:
-        return Outcome(Report(OFF))
+        return Outcome(Reported(OFF))
     imported = import_edits.read(tools.consolidation, mirror, job.event, datetime.now(UTC))
     next_one = job.target if imported.again else "mirror_writer"
     then = [(next_one, {"user_id": mirror.user_id})] if imported.edited else []

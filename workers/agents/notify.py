@@ -16,7 +16,7 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.errors import Misconfigured, Never
-from core.events.pending import Pending, Report
+from core.events.pending import Pending, Reported
 from core.events.publishing import Author
 from core.storage.db import Tx
 from core.tenancy import destinations
@@ -109,7 +109,7 @@ def _send_stored(tools: Tools, job: Job) -> Outcome:
         tx.execute(_TAKE, kind | due)
         rows = tx.execute(_TAKEN, kind).all()
     if not rows:
-        return Outcome(Report({"channel": job.params["channel"], "delivered": 0}))
+        return Outcome(Reported({"channel": job.params["channel"], "delivered": 0}))
     sent = _send(tools, job, [row.text for row in rows])
     return Outcome(_SentNotices([row.id for row in rows], sent.pending))
 
@@ -133,7 +133,7 @@ def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
     result: Json = {"channel": channel, "delivered": len(texts)}
     if address is None:
         log.info("notification", channel=channel, text=body)
-        return Outcome(Report(result))
+        return Outcome(Reported(result))
     if address.startswith("mailto:"):
         to, subject = _mailbox(address, job.params.get("subject"), body)
 

@@ -18,7 +18,7 @@ from core.errors import Later, Never
 from core.events import publishing, reserved
 from core.events.doorbell import BROKER_ERRORS, broker_url
 from core.events.log import Emission
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.settings import hosts
 from core.storage.db import Tx
@@ -112,7 +112,7 @@ def send_task(tools: Tools, job: Job) -> Outcome:
             app.send_task(task, kwargs=job.params["kwargs"], producer=producer, add_to_parent=False, **options)
     except BROKER_ERRORS as error:
         raise Later(f"The broker of the queue {queue!r} cannot be reached: {error}") from error
-    return Outcome(Report({"task": task, "queue": queue, "task_id": str(job.id)}))
+    return Outcome(Reported({"task": task, "queue": queue, "task_id": str(job.id)}))
 
 
 def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from core.errors import Invalid, Never
 from core.events import publishing
 from core.events.log import Emission
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.extraction import extractor_setting
 from core.extraction.session import CandidateReader
@@ -35,7 +35,7 @@ from workers.tools import Tools
 OPEN = "running"
 """Status of a rebuild that has not been dropped."""
 
-GONE = Outcome(Report({"rebuild": "gone"}))
+GONE = Outcome(Reported({"rebuild": "gone"}))
 
 
 def rebuild_memories(tools: Tools, job: Job) -> Outcome:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core.consolidation import dispute_resolution
 from core.errors import Never
-from core.events.pending import Labelled, Report
+from core.events.pending import Labelled, Reported
 from core.reflection import episodes, profile, skills
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -41,10 +41,10 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
     with tools.db.tenant(job.tenant_id) as tx:
         tried = skills.attempt(tx, job.event) if name is None else skills.chain(tx, job.event, _name(job, name))
     if isinstance(tried, str):
-        return Outcome(Report({"learnt": False, "reason": tried}))
+        return Outcome(Reported({"learnt": False, "reason": tried}))
     learnt = skills.learn(tools.consolidation, job.tenant_id, tried)
     if learnt.upsert is None:
-        return Outcome(Report({"learnt": False, "reason": learnt.reason}))
+        return Outcome(Reported({"learnt": False, "reason": learnt.reason}))
     label = {"learnt": True, "skill": tried.name, "reason": learnt.reason}
     return Outcome(Labelled(label, learnt.upsert), (), count_changes)
 
@@ -61,7 +61,7 @@ def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     with tools.db.tenant(job.tenant_id) as tx:
         case = dispute_resolution.find(tx, ids[0], ids[1], keep)
     if case is None:
-        return Outcome(Report({"resolved": False, "reason": "They are not in dispute any more."}))
+        return Outcome(Reported({"resolved": False, "reason": "They are not in dispute any more."}))
     return Outcome(case, (), count_changes)
 
 

@@ -22,15 +22,15 @@ from core.errors import Conflict, Invalid, Never
 from core.events import log as event_log
 from core.events import publishing
 from core.events.log import Emission
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.storage.db import Tx, recordset
 from core.tenancy import tenants
 from core.types import Event, Json
 from rules.backtest import redecision, selection
 from rules.backtest.log_window import Numbered
-from rules.backtest.redecision import Decision, Firing, HeldLater, Redecision, Step
-from rules.backtest.selection import EventFilter
+from rules.backtest.redecision import Decided, Firing, HeldLater, Redecision, Step
+from rules.backtest.selection import EventSelector
 from rules.document.schema import parse
 from rules.document.targets import TARGETS
 from rules.engine.ruleset import flow_key
@@ -60,12 +60,12 @@ def replay_events(tools: Tools, job: Job) -> Outcome:
         raise Never(f"{job.target} needs the limits of actions, which this process has not been given.")
     replay = _open_replay(tools, job)
     if replay is None:
-        return Outcome(Report({"replay": "ended"}))
+        return Outcome(Reported({"replay": "ended"}))
     with tools.db.tenant(job.tenant_id) as tx:
         waits = tx.execute(_OPEN_DISPATCHES, {"id": replay.id, "most": MOST_OPEN}).scalar_one()
     if waits >= MOST_OPEN:
         reason = f"{waits} dispatches of this replay are still to be carried out."
-        return Outcome(Report({"waits": waits}), postponed=[PostponedPart(job.params, _wait(reason))])
+        return Outcome(Reported({"waits": waits}), postponed=[PostponedPart(job.params, _wait(reason))])
     page = _decide_page(tools, tools.actions, job, replay)
     then = () if page.is_last else ((job.target, job.params),)
     return Outcome(page, then=then, count=page.count, decided=[made for made, _ in page.dispatches])
@@ -97,7 +97,7 @@ class _Page:
     is_last: bool
     flow: Json
     counts: dict[str, _Tally]
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[Decided] = field(default_factory=list)
     held_later: list[HeldLater] = field(default_factory=list)
     dispatches: list[tuple[NewDispatch, Event]] = field(default_factory=list)
 
@@ -162,7 +162,7 @@ def _wait(reason: str) -> Wait:
 
 def _decide_page(tools: Tools, limits: ActionLimits, job: Job, replay: Any) -> _Page:
     """Decide the next events, and make the dispatches of the rules that act on them."""
-    criteria = EventFilter.restored(replay.params["filter"])
+    criteria = EventSelector.restored(replay.params["filter"])
     with tools.db.tenant(job.tenant_id) as tx:
         rules = _rules(tx, job, replay.params["rules"])
         high_risk = tenants.allows_high_risk(tx, job.tenant_id)
@@ -206,7 +206,7 @@ def _note(page: _Page, steps: Iterable[Step]) -> list[Firing]:
                 page.counts[step.rule].held[step.stage] += len(step.seqs)
                 page.counts[step.rule].gathered -= len(step.seqs)
                 page.held_later.append(step)
-            case Decision():
+            case Decided():
                 tally = page.counts.setdefault(step.rule, _Tally())
                 tally.matched += 1
                 tally.gathered += step.verdict == "gathered"

@@ -11,7 +11,7 @@ from uuid import UUID
 from core.errors import Conflict, Invalid, Never, NotFound, Problem
 from core.events import publishing
 from core.events.log import Cause, Emission
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.events.publishing import Author
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -20,7 +20,7 @@ from core.tenancy import limits
 from core.transfer import imports
 from core.transfer.opened import Unreadable
 from core.transfer.restoring import restorer
-from core.transfer.restoring.context import Context, Tally
+from core.transfer.restoring.context import Context, LineTally
 from core.transfer.restoring.restorer import Restorer
 from core.types import Json
 from workers.dispatch.model import FollowUps, Job, Outcome
@@ -32,7 +32,7 @@ TURN_SECONDS: Final = 20.0
 EMBEDDED: Final = 100
 """Sessions and documents whose vectors one dispatch computes."""
 
-GONE: Final = Outcome(Report({"import": "gone"}))
+GONE: Final = Outcome(Reported({"import": "gone"}))
 
 
 def restore_archive(tools: Tools, job: Job) -> Outcome:
@@ -55,7 +55,7 @@ def restore_archive(tools: Tools, job: Job) -> Outcome:
             return GONE
         raise
     if not is_done:
-        return Outcome(Report(work.tally.as_json()), [(job.target, job.params)])
+        return Outcome(Reported(work.tally.as_json()), [(job.target, job.params)])
     with tools.db.tenant(job.tenant_id) as tx:
         waiting = restorer.find_unembedded(tx, work.row.user_id)
     pages = [waiting[start : start + EMBEDDED] for start in range(0, len(waiting), EMBEDDED)]
@@ -92,7 +92,7 @@ class _Restored:
     def write(self, tx: Tx, author: Author) -> Json:
         if not imports.finish(tx, self.row.id, "done", None):
             raise Conflict(f"Import {self.row.id} was stopped in the meantime.")
-        tally = Tally.of(self.row.report)
+        tally = LineTally.of(self.row.report)
         about = {"user_id": self.row.user_id}
         payload = {**about, "import_id": str(self.row.id), "restored": dict(tally.restored)}
         emissions = [Emission(imports.COMPLETED, payload)]

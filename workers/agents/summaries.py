@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from core.events.pending import Labelled, Report
+from core.events.pending import Labelled, Reported
 from core.plans import tracker
 from core.summaries import rolling
 from core.summaries.rolling import SummaryLimits
@@ -24,7 +24,7 @@ def summarize_session(tools: Tools, job: Job) -> Outcome:
     with session_of(job) as session_id:
         rolled = rolling.session(tools.db, job.tenant_id, session_id, limits, write)
     if rolled is None:
-        return Outcome(Report({"summarized": False, "reason": "The session is not long enough yet."}))
+        return Outcome(Reported({"summarized": False, "reason": "The session is not long enough yet."}))
     then = [(job.target, job.params | {"session_id": session_id})] if rolled.more else []
     return Outcome(Labelled({"summarized": True}, rolled), then)
 

@@ -31,7 +31,7 @@ RESUMED_PER_SECOND: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionControl:
+class ModelAdmission:
     """Limits for dispatches that ask a model; None: no such limit.
 
     `asking`: agents that need a grant. `reading`: those of them that read the new messages of a session, at most `most`
@@ -63,7 +63,7 @@ class Wait:
     for_day: bool = False
 
 
-def admit(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -> Grant | Wait | None:
+def admit(tx: Tx, admission_control: ModelAdmission, row: Any, event: Event) -> Grant | Wait | None:
     """Admit a claimed dispatch: return its grant, or when it may begin; None: it needs no grant."""
     need = _need(tx, admission_control, row, event)
     if need is None:
@@ -77,13 +77,13 @@ def admit(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -
     return Grant(need, answer.verdict == "probe") if answer.granted else _queue_up(tx, admission_control, need, answer)
 
 
-def return_grant(db: Database, admission_control: AdmissionControl, grant: Grant) -> None:
+def return_grant(db: Database, admission_control: ModelAdmission, grant: Grant) -> None:
     """Return the unused part of a grant to the provider's bucket."""
     with db.queue() as tx:
         quota.give_back(tx, admission_control.provider, grant)
 
 
-def _need(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -> Need | None:
+def _need(tx: Tx, admission_control: ModelAdmission, row: Any, event: Event) -> Need | None:
     """Estimate the requests and tokens that a dispatch needs; None: it asks no model."""
     if row.target not in admission_control.asking:
         return None
@@ -102,7 +102,7 @@ def _need(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -
     return Need(windows, tokens + windows * RESERVE)
 
 
-def _budget_wait(tx: Tx, admission_control: AdmissionControl) -> Wait | None:
+def _budget_wait(tx: Tx, admission_control: ModelAdmission) -> Wait | None:
     """Return a wait until tomorrow if today's budget of the tenant is used up."""
     spent = costs.used_up(tx, admission_control.tokens_per_day, admission_control.cost_per_day)
     if spent is None:
@@ -111,7 +111,7 @@ def _budget_wait(tx: Tx, admission_control: AdmissionControl) -> Wait | None:
     return Wait(f"The tenant has used its {what}. It goes on at {_moment(ends_at)}.", ends_at, for_day=True)
 
 
-def _queue_up(tx: Tx, admission_control: AdmissionControl, need: Need, answer: Admission) -> Wait:
+def _queue_up(tx: Tx, admission_control: ModelAdmission, need: Need, answer: Admission) -> Wait:
     """Return a wait that ends after those of the tenant's other waiting dispatches: at once, all but one would fail."""
     line = tx.execute(_QUEUE, {"asking": sorted(admission_control.asking)}).one()
     at = line.now + answer.wait + (line.ahead * _seconds_apart(admission_control, need)) % QUEUE_LENGTH
@@ -123,7 +123,7 @@ def _queue_up(tx: Tx, admission_control: AdmissionControl, need: Need, answer: A
     return Wait(f"{why}. It goes on at {_moment(at)}.", at)
 
 
-def _seconds_apart(admission_control: AdmissionControl, need: Need) -> timedelta:
+def _seconds_apart(admission_control: ModelAdmission, need: Need) -> timedelta:
     """Return the time that the provider's limits need for one such dispatch."""
     limits = admission_control.provider.limits
     shares = [need.requests / limits.requests] if limits.requests else []

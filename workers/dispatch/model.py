@@ -12,7 +12,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from core.errors import Later
-from core.events.pending import Pending, Report
+from core.events.pending import Pending, Reported
 from core.events.publishing import Author
 from core.inference.client import ChatClient
 from core.inference.quota import Grant
@@ -20,7 +20,7 @@ from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy.embedding import TenantEmbedding
 from core.types import DispatchStatus, Event, Json
-from workers.dispatch.admission import AdmissionControl, Wait
+from workers.dispatch.admission import ModelAdmission, Wait
 from workers.dispatch.fair_share import FairShare
 
 MOST_OVERRUNS = 2
@@ -153,7 +153,7 @@ class Outcome:
     dispatches on other events, which the written change has decided.
     """
 
-    pending: Pending = field(default_factory=Report)
+    pending: Pending = field(default_factory=Reported)
     then: FollowUps = ()
     count: Callable[[Json], None] = lambda _result: None
     at: datetime | None = None
@@ -214,7 +214,7 @@ class Ledger:
     agents: Mapping[str, BoundAgent]
     queues: Mapping[str, str]
     policy: LedgerPolicy
-    admission_control: AdmissionControl | None = None
+    admission_control: ModelAdmission | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupts: bool = False
     model: ChatClient | None = None

@@ -93,7 +93,7 @@ class BatchDecisions:
     flushes: list[Flushed] = field(default_factory=list)
 
 
-class Glance(NamedTuple):
+class RouterGlance(NamedTuple):
     """What a router that has nothing to do sees of its work.
 
     `has_work`: an event waits, or a debounce has ended. `open`: there are dispatches, whose events come without a hint.
@@ -141,20 +141,20 @@ class Turns:
         self._asks = False
         return 0.0  # A batch that is not full may be one tenant's share of it.
 
-    def _pause(self, seen: Glance) -> float:
+    def _pause(self, seen: RouterGlance) -> float:
         if seen.open or not self._hears():
             return self._poll_seconds
         longest = IDLE_POLLS * self._poll_seconds
         return longest if seen.seconds is None else min(longest, max(seen.seconds, 0.0))
 
 
-def glance(router: Router) -> Glance:
+def glance(router: Router) -> RouterGlance:
     """Look whether there is work; look for edited rules as well."""
     with router.glances.look():
         ((has_work, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *router.book.asking)
     if router.book.edited(stands):
         _refresh(router)
-    return Glance(bool(has_work), bool(is_open), seconds)
+    return RouterGlance(bool(has_work), bool(is_open), seconds)
 
 
 def route(router: Router) -> tuple[int, list[DispatchRef]]:

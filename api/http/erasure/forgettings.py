@@ -14,7 +14,7 @@ from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
-from core.forgetting.undo_window import Forgetting
+from core.forgetting.undo_window import UndoableForgetting
 from core.index import search_index
 from core.inference.sound_vectors import embed_sound
 from core.memory import receipts
@@ -51,7 +51,7 @@ def post_undo(deps: Deps, caller: Writer, forgetting_id: UUID) -> Json:
     """
     sign = receipts.signer(deps.settings)
 
-    def work(tx: Tx) -> Forgetting:
+    def work(tx: Tx) -> UndoableForgetting:
         return restoring.undo(tx, caller.tenant_id, forgetting_id, author(caller), sign)
 
     undone = retrying.run_with_retries(deps.db, caller.tenant_id, work)

@@ -197,7 +197,7 @@ class ReplayPlan(Answer):
     took_ms: int
 
 
-@of(selection.EventFilter)
+@of(selection.EventSelector)
 class EventSelected(Answer):
     """Filter of the events of a replay."""
 

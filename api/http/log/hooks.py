@@ -22,7 +22,7 @@ from api.ingress.route_bounds import Bounds, with_bounds
 from core import logs
 from core.context import builder
 from core.context.budget import Budget
-from core.context.builder import Context, ContextDeps, ContextQuery
+from core.context.builder import BuiltContext, ContextDeps, ContextQuery
 from core.context.sections import SectionName
 from core.errors import NotFound
 from core.events import parsing, projects
@@ -167,7 +167,7 @@ def _context(deps: Dependencies, caller: Caller, context_query: ContextQuery) ->
     return text
 
 
-def _shortened(built: Context) -> str:
+def _shortened(built: BuiltContext) -> str:
     """Return the sections about the user and the project, cut at the end of a line."""
     by_part = {section.part: section.text for section in built.sheet.sections if section.text}
     text = "\n\n".join(by_part[part] for part in SHOWN if part in by_part)

@@ -17,7 +17,7 @@ from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEdit
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.dispatches import replays
-from core.dispatches.replays import NewReplay, Standing
+from core.dispatches.replays import NewReplay, ReplayStanding
 from core.errors import Invalid, Problem
 from core.events import log, request_ids, type_patterns
 from core.events.parsing import Name
@@ -29,7 +29,7 @@ from core.types import Json
 from rules.backtest import plan, selection
 from rules.backtest.log_window import Numbered
 from rules.backtest.plan import PlanRequest
-from rules.backtest.selection import EventFilter, Extent
+from rules.backtest.selection import EventSelector, Extent
 from rules.document import masking
 from rules.document.schema import parse
 from rules.document.targets import TARGETS
@@ -152,7 +152,7 @@ def post_cancel(deps: Deps, caller: RuleEditor, replay_id: UUID) -> Json:
     return _json(deps, caller, standing)
 
 
-def _filter(event_selection: EventSelection) -> EventFilter:
+def _filter(event_selection: EventSelection) -> EventSelector:
     if (
         event_selection.since is not None
         and event_selection.until is not None
@@ -160,7 +160,7 @@ def _filter(event_selection: EventSelection) -> EventFilter:
     ):
         raise Invalid([Problem("/filter/to", f"must come after `from`, which is {event_selection.since.isoformat()}")])
     ids = None if event_selection.event_ids is None else tuple(event_selection.event_ids)
-    return EventFilter(
+    return EventSelector(
         tuple(event_selection.types),
         event_selection.since,
         event_selection.until,
@@ -196,7 +196,7 @@ def _readable(stored: StoredRule) -> Numbered | None:
 
 
 def _plan(
-    deps: Dependencies, caller: Caller, request: ReplayRequest, event_filter: EventFilter, rules: Sequence[Numbered]
+    deps: Dependencies, caller: Caller, request: ReplayRequest, event_filter: EventSelector, rules: Sequence[Numbered]
 ) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         extent = selection.measure(tx, event_filter, request.limit)
@@ -212,7 +212,7 @@ def _begin(
     deps: Dependencies,
     caller: Caller,
     request: ReplayRequest,
-    event_filter: EventFilter,
+    event_filter: EventSelector,
     rules: Sequence[Numbered],
     key: str | None,
 ) -> tuple[Json, bool]:
@@ -237,7 +237,7 @@ def _begin(
         return _json(deps, caller, replays.get(tx, replay_id)), is_new
 
 
-def _json(deps: Dependencies, caller: Caller, standing: Standing) -> Json:
+def _json(deps: Dependencies, caller: Caller, standing: ReplayStanding) -> Json:
     return {
         **_row_json(standing.row),
         "dispatches": dict(standing.dispatches),

@@ -21,7 +21,7 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.bulk import jobs
-from core.bulk.jobs import MOST_ROWS, ChosenRow, NewJob, Standing
+from core.bulk.jobs import MOST_ROWS, ChosenRow, JobStanding, NewJob
 from core.consolidation import manual_merge
 from core.consolidation.manual_merge import MOST_MERGED
 from core.errors import ImprintError, Invalid, Problem
@@ -293,7 +293,7 @@ def _shown(selection: MemorySelection) -> Json:
     return {name: value for name, value in given.items() if name in PLAIN} | ({"words": names} if names else {})
 
 
-def _warnings(tx: Tx, standing: Standing) -> list[str]:
+def _warnings(tx: Tx, standing: JobStanding) -> list[str]:
     """Return what speaks against a merge; it is not stored, as it may quote the memories."""
     row = standing.row
     if row.action != "merge" or not row.preview or standing.outcomes.get("refused"):
@@ -305,7 +305,7 @@ def _warnings(tx: Tx, standing: Standing) -> list[str]:
         return []
 
 
-def _json(deps: Dependencies, caller: Caller, standing: Standing) -> Json:
+def _json(deps: Dependencies, caller: Caller, standing: JobStanding) -> Json:
     row = standing.row
     names = "id action preview status rows chosen erased author created_at ended_at".split()
     return {

@@ -21,7 +21,7 @@ from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, 
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import conflicts, manual_merge
-from core.consolidation.conflicts import Choice, Decision, MemoryConflict
+from core.consolidation.conflicts import Choice, ConflictDecision, MemoryConflict
 from core.dispatches import control as dispatch_control
 from core.dispatches import queries as dispatch_queries
 from core.dispatches.control import SignedRemark
@@ -68,10 +68,10 @@ class Resolution(RequestBody):
     ]
     reason: Annotated[str, Field(max_length=2_000, description="Stored in the history")] = ""
 
-    def decision(self) -> Decision:
+    def decision(self) -> ConflictDecision:
         """Return the decision. Invalid."""
         periods = {memory_id: (period.valid_from, period.valid_to) for memory_id, period in self.periods.items()}
-        decided = Decision(self.choice, self.keep, self.content, self.reason, periods, self.versions)
+        decided = ConflictDecision(self.choice, self.keep, self.content, self.reason, periods, self.versions)
         if problems := list(conflicts.problems(decided)):
             raise Invalid(problems)
         return decided
@@ -134,7 +134,7 @@ def cited_json(row: Any) -> Json:
     return {name: getattr(row, name) for name in names} | {"quote": output.value(row.quote)}
 
 
-def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
+def _with_vector(deps: Dependencies, decided: ConflictDecision) -> tuple[ConflictDecision, Any]:
     """Return a decision whose wording was screened, and the vector of that, computed outside of any transaction."""
     if decided.content is None:
         return decided, None

@@ -24,7 +24,7 @@ from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import VerdictFilter
 from core.search import related
-from core.search.related import RelatedMemory
+from core.search.related import ActivatedMemory
 from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -179,7 +179,7 @@ def get_related(
     return page | {"items": items}
 
 
-def _itself(relative: RelatedMemory) -> RelatedMemory:
+def _itself(relative: ActivatedMemory) -> ActivatedMemory:
     return relative
 
 

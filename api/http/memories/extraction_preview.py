@@ -24,7 +24,7 @@ from core.events.parsing import Content, Name, Who
 from core.extraction import extractor_setting
 from core.extraction.session import FailedWindow, PostponedWindow
 from core.remembering import preview
-from core.remembering.preview import Bench, Preview, Verdict
+from core.remembering.preview import Bench, Preview, PreviewedVerdict
 from core.screening import output, screen
 from core.types import Category, Json, Kind, Message, Topic, Trust
 from rules.engine.similarity import Meanings
@@ -235,7 +235,7 @@ def _payload(message: Message) -> Json:
     return {name: getattr(message, name) for name in fields if getattr(message, name) is not None}
 
 
-def _shown(verdict: Verdict, positions: Sequence[int]) -> PreviewedStatement:
+def _shown(verdict: PreviewedVerdict, positions: Sequence[int]) -> PreviewedStatement:
     """Return a verdict without secrets: a refused statement still holds its own."""
     candidate = verdict.candidate
     fields: Json = {name: getattr(candidate, name) for name in Statement.model_fields}

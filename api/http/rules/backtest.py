@@ -22,7 +22,7 @@ from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import ImprintError, Invalid
 from core.tenancy.tenants import Caller
 from core.types import Json
-from rules.backtest.backtest import Backtest, BacktestRequest, Progress, Result
+from rules.backtest.backtest import Backtest, BacktestProgress, BacktestRequest, Result
 from rules.document.schema import Rule
 from rules.engine.similarity import Meanings
 from rules.registry import store
@@ -104,7 +104,7 @@ def _lines(backtest: Backtest) -> Iterator[str]:
         yield _problem_line("Unavailable", "The database could not carry this out now. Ask again.")
 
 
-def _line(step: Progress | Result) -> Json:
+def _line(step: BacktestProgress | Result) -> Json:
     if isinstance(step, Result):
         return {"result": step.document}
     return {"progress": {"events": step.events, "of": step.of, "fired": step.fired}}

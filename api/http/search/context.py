@@ -19,7 +19,7 @@ from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context import builder
 from core.context.budget import Budget
-from core.context.builder import Audience, Context, ContextDeps, ContextQuery
+from core.context.builder import Audience, BuiltContext, ContextDeps, ContextQuery
 from core.context.formats import Format
 from core.context.sections import Section, SectionName
 from core.errors import Invalid, Problem
@@ -160,7 +160,7 @@ def _to_query(at: Deps, request: ContextRequest) -> ContextQuery:
     )
 
 
-def served_texts(built: Context) -> list[Served]:
+def served_texts(built: BuiltContext) -> list[Served]:
     """Return the texts shown, to recognize their repetition as an echo; memories found by the query count as used."""
     pieces = [piece for section in built.sheet.sections if section.part not in AS_SENT for piece in section.pieces]
     memories = {f"memory:{result.memory.id}": result.memory for result in built.results if result.memory is not None}

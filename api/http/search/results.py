@@ -12,7 +12,7 @@ from core.index.resident.encoding import message_of_key
 from core.memory import decay
 from core.screening import output
 from core.search import passages
-from core.search.arms import ArmHit
+from core.search.arms import ArmCandidate
 from core.search.passages import FoundPassage
 from core.search.question import SearchResult
 from core.search.units import FoundUnit
@@ -77,12 +77,12 @@ def groups_json(results: Sequence[SearchResult], by: str = "session") -> list[Js
     return list(groups.values())
 
 
-def arms_json(lists: Mapping[str, Sequence[ArmHit]]) -> Json:
+def arms_json(lists: Mapping[str, Sequence[ArmCandidate]]) -> Json:
     """Return the list of each arm: ids with their scores, the best first."""
     return {name: [arm_hit_json(hit) for hit in hits] for name, hits in lists.items()}
 
 
-def arm_hit_json(hit: ArmHit) -> Json:
+def arm_hit_json(hit: ArmCandidate) -> Json:
     """Return a candidate of an arm; of a message also its session."""
     return {"rank": hit.rank, **hit_id_json(hit.type, hit.key), "score": hit.score}
 

@@ -19,7 +19,7 @@ from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
 from core.search import absence, arms
-from core.search.absence import Standing, Target, Verdict
+from core.search.absence import ResultStanding, Target, Verdict
 from core.search.ordering import RankedHit
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
@@ -111,7 +111,7 @@ def _scored(ranked: RankedHit | None) -> ScoredHit | None:
     )
 
 
-def _arms(standing: Standing) -> dict[str, list[ListedHit]]:
+def _arms(standing: ResultStanding) -> dict[str, list[ListedHit]]:
     if standing.ranking is None:
         return {}
     lists = arms.of(standing.ranking.page)

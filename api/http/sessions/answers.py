@@ -145,7 +145,7 @@ class Plan(Answer):
     updated_at: datetime | None
 
 
-@of(units.Unit)
+@of(units.ConversationUnit)
 class Unit(Answer):
     """A slice of a conversation on one topic."""
 

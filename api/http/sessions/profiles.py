@@ -16,7 +16,7 @@ from api.ingress.dependencies import Dependencies, Reader, author
 from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.reflection import profile, profile_attributes
-from core.reflection.profile import Profile, ProfileOwner
+from core.reflection.profile import ProfileOwner, StoredProfile
 from core.sessions import known_owners
 from core.sessions.known_owners import Kind
 from core.tenancy.tenants import Caller
@@ -71,7 +71,7 @@ def get_group_profile(
     return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
-def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *, fresh: bool) -> Profile:
+def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *, fresh: bool) -> StoredProfile:
     current = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
     if current is not None and current.attributes:
         return current
@@ -84,10 +84,10 @@ def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *,
             "ask again; `?fresh=true` does not wait for a rule to build it."
         )
     # Episodes and skills fill no line of a profile.
-    return current or Profile(0, {}, held_of.last_at, None)
+    return current or StoredProfile(0, {}, held_of.last_at, None)
 
 
-def _answer(owner: ProfileOwner, current: Profile, least: float, held: str | None) -> Response:
+def _answer(owner: ProfileOwner, current: StoredProfile, least: float, held: str | None) -> Response:
     """Return the profile, or 304 if the caller has this version."""
     tag = _tag(current)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
@@ -104,7 +104,7 @@ def _answer(owner: ProfileOwner, current: Profile, least: float, held: str | Non
     return JSONResponse(answer, headers=headers)
 
 
-def _tag(current: Profile) -> str:
+def _tag(current: StoredProfile) -> str:
     """Return an ETag of version and content, because the profile of an erased owner starts at version 1 again."""
     encoded = json.dumps(current.attributes, sort_keys=True).encode()
     return f'"{current.version}-{zlib.crc32(encoded):08x}"'

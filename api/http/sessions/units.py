@@ -15,7 +15,7 @@ from api.ingress.dependencies import Limit, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.summaries import unit_links, units
-from core.summaries.units import Unit
+from core.summaries.units import ConversationUnit
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
@@ -47,6 +47,6 @@ def get_unit(deps: ReaderDeps, caller: Reader, unit_id: UUID, user_id: SeenBy = 
     return unit_json(unit) | asdict(links)
 
 
-def unit_json(unit: Unit) -> Json:
+def unit_json(unit: ConversationUnit) -> Json:
     """Return a unit; all of them are cut from conversations."""
     return {**asdict(unit), "source_type": "conversation"}

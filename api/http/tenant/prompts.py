@@ -16,7 +16,7 @@ from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from core.inference import own_prompts, prompts, structured_output
-from core.inference.own_prompts import CHARACTERS, PromptDraft, PromptVersion
+from core.inference.own_prompts import CHARACTERS, OwnPrompt, PromptDraft
 from core.language.terms import token_estimate
 from core.types import Json
 
@@ -106,7 +106,7 @@ def preview_prompt(deps: Deps, caller: Reader, name: Name, request: PromptPrevie
     }
 
 
-def _summary(name: str, own: PromptVersion | None) -> Json:
+def _summary(name: str, own: OwnPrompt | None) -> Json:
     """Return what is in force; `recorded_as`: how the ledger of calls names it."""
     packaged = own_prompts.packaged_name(name)
     return {

@@ -29,9 +29,9 @@ from core.tenancy.tenants import Caller
 from core.transfer import archive_reader, imports, intake
 from core.transfer.archive_reader import ArchiveReader
 from core.transfer.imports import INTERRUPTED, PART_BYTES
-from core.transfer.intake import Owner
-from core.transfer.opened import Allowance, Unreadable
-from core.transfer.reading import NAMES, Reading
+from core.transfer.intake import ImportOwner
+from core.transfer.opened import ReadingAllowance, Unreadable
+from core.transfer.reading import NAMES, PathReading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.transfer.report import Report
 from core.types import Json
@@ -134,20 +134,20 @@ def post_import(
         path = Path(folder) / "upload"
         path.write_bytes(raw)
 
-        def reading() -> Reading:
-            return Reading(path, only, include_forbidden, allowance=_allowance(ends_at))
+        def reading() -> PathReading:
+            return PathReading(path, only, include_forbidden, allowance=_allowance(ends_at))
 
         try:
             answer = Imported.model_validate(Report.of(reading()).as_json())
             if not dry_run:
-                _import(deps, caller, reading(), Owner(user_id, group_id), answer)
+                _import(deps, caller, reading(), ImportOwner(user_id, group_id), answer)
         except Unreadable as error:
             raise Invalid([Problem("", str(error).replace(f"{path}", "the upload"))]) from None
     return answer
 
 
-def _allowance(ends_at: float) -> Allowance:
-    return Allowance(UNPACKED_BYTES, ends_at, ADVICE)
+def _allowance(ends_at: float) -> ReadingAllowance:
+    return ReadingAllowance(UNPACKED_BYTES, ends_at, ADVICE)
 
 
 def _restore(
@@ -176,7 +176,7 @@ def _restore(
     return answer
 
 
-def _import(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, answer: Imported) -> None:
+def _import(deps: Dependencies, caller: Caller, reading: PathReading, owner: ImportOwner, answer: Imported) -> None:
     """Accept everything, and keep a record of it."""
     with deps.db.tenant(caller.tenant_id) as tx:
         answer.id = imports.note(tx, caller.tenant_id, owner.user_id, owner.group_id, answer.formats, author(caller))
@@ -191,7 +191,7 @@ def _import(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, 
     answer.status = ended
 
 
-def _accept(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, answer: Imported) -> None:
+def _accept(deps: Dependencies, caller: Caller, reading: PathReading, owner: ImportOwner, answer: Imported) -> None:
     made = intake.events(_kept(deps, caller, reading.records(), owner, answer), owner)
     while batch := list(islice(made, BATCH)):
         done = events.accept(deps, caller, parsing.check(batch))
@@ -201,7 +201,7 @@ def _accept(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, 
 
 
 def _kept(
-    deps: Dependencies, caller: Caller, records: Iterator[Record], owner: Owner, answer: Imported
+    deps: Dependencies, caller: Caller, records: Iterator[Record], owner: ImportOwner, answer: Imported
 ) -> Iterator[Conversation | Statement]:
     """Yield what becomes events, and save what becomes documents on the way, if the key may write."""
     for record in records:

@@ -44,7 +44,7 @@ CONTEXT: Final = ContextCues(
             re.IGNORECASE,
         ),
     },
-    asked=re.compile(r"\b(?:who|whose|whom|what|when|where|which|why|how)\b", re.IGNORECASE),
+    question_words=re.compile(r"\b(?:who|whose|whom|what|when|where|which|why|how)\b", re.IGNORECASE),
     joined=re.compile(r"\b(?:and|or|as well as|also|plus|but)\b|[;；、]", re.IGNORECASE),
     key=re.compile(
         r"err(?:or|no)?s?|exception|fail\w*|fault|warning|status|code|message|reason|detail|title|name|"

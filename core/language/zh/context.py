@@ -26,7 +26,7 @@ CONTEXT: Final = ContextCues(
         ),
         "one_to_another": re.compile(r"的[^的，。？]{1,8}的[^的，。？]{1,8}的|那个.{1,20}的|其中|在那里|当时"),
     },
-    asked=re.compile(r"谁|什么|何时|什么时候|哪里|哪儿|哪个|哪些|怎么|怎样|为什么|多少|几(?=[个次年天])"),
+    question_words=re.compile(r"谁|什么|何时|什么时候|哪里|哪儿|哪个|哪些|怎么|怎样|为什么|多少|几(?=[个次年天])"),
     joined=re.compile(r"以及|并且|而且|还有|和|与|或"),
     key=re.compile(r"错误|异常|失败|警告|状态|原因"),
     error=re.compile(r"错误|异常|失败|超时|拒绝|未找到|无法"),

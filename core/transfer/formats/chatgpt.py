@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.transfer.formats import branches, fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Entry, Record, Skipped, Statement, Turn
+from core.transfer.records import Conversation, FileEntry, Record, Skipped, Statement, Turn
 
 ROLES: Final = frozenset({"user", "assistant"})
 
@@ -28,7 +28,7 @@ def recognises(entry: Object) -> bool:
     return _is_saved_list(entry) or ("mapping" in entry and bool({"current_node", "conversation_id"} & entry.keys()))
 
 
-def read(entry: Entry) -> Iterator[Record]:
+def read(entry: FileEntry) -> Iterator[Record]:
     """Yield a conversation with what ChatGPT saved as its memory in it, or the list of all that it has saved."""
     if _is_saved_list(entry.value):
         return _saved_list(entry)
@@ -39,7 +39,7 @@ def _is_saved_list(entry: Object) -> bool:
     return isinstance(entry.get("memories"), list) and "memory_max_tokens" in entry
 
 
-def _conversation(entry: Entry) -> Iterator[Record]:
+def _conversation(entry: FileEntry) -> Iterator[Record]:
     talk = entry.value
     conversation_id = fields.first_text(talk, "conversation_id", "id")
     if talk.get("is_do_not_remember") is True and not entry.include_forbidden:
@@ -65,7 +65,7 @@ def _conversation(entry: Entry) -> Iterator[Record]:
         yield Skipped(entry.where, NO_TURNS, odd=not isinstance(talk.get("mapping"), dict))
 
 
-def _saved_list(entry: Entry) -> Iterator[Record]:
+def _saved_list(entry: FileEntry) -> Iterator[Record]:
     """Yield the memories of ChatGPT's own list."""
     for number, item in enumerate(fields.items(entry.value["memories"])):
         saved = fields.mapping(item)

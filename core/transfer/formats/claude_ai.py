@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from core.transfer.formats import branches, fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Entry, Note, Record, Skipped, Turn
+from core.transfer.records import Conversation, FileEntry, Note, Record, Skipped, Turn
 
 ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = {"human": "user", "assistant": "assistant"}
 
@@ -24,7 +24,7 @@ def recognises(entry: Object) -> bool:
     return "chat_messages" in entry or _is_memory(entry) or _is_project(entry)
 
 
-def read(entry: Entry) -> Iterator[Record]:
+def read(entry: FileEntry) -> Iterator[Record]:
     """Yield a conversation, a project, or what Claude keeps as its memory."""
     if _is_memory(entry.value):
         return _memory(entry.value)
@@ -39,7 +39,7 @@ def _is_project(entry: Object) -> bool:
     return "prompt_template" in entry and "uuid" in entry
 
 
-def _conversation(entry: Entry) -> Iterator[Record]:
+def _conversation(entry: FileEntry) -> Iterator[Record]:
     """Yield a conversation on the branch that ends with its newest message."""
     messages = dict[str, tuple[str, Object]]()
     for number, message in enumerate(fields.items(entry.value.get("chat_messages"))):

@@ -9,7 +9,7 @@ from typing import Final
 from core.events import projects
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Entry, Line, Record, Role, Skipped, Turn
+from core.transfer.records import FileEntry, Record, Role, Skipped, SpokenLine, Turn
 
 SPOKEN: Final = frozenset({"user", "assistant"})
 
@@ -56,7 +56,7 @@ def recognises(entry: Object) -> bool:
     return "type" in entry and ("sessionId" in entry or (kind == "file-history-snapshot" and "snapshot" in entry))
 
 
-def read(entry: Entry) -> Iterator[Record | Line]:
+def read(entry: FileEntry) -> Iterator[Record | SpokenLine]:
     """Yield what was said in a line, and each part of it that is left out with the reason."""
     line = entry.value
     reason = _not_said(line)
@@ -69,7 +69,7 @@ def read(entry: Entry) -> Iterator[Record | Line]:
     text, identity = fields.paragraphs(texts), fields.text(line.get("uuid"))
     if text and identity:
         turn = Turn(identity, role, text, fields.moment(line.get("timestamp")))
-        yield Line(f"claude-code/{fields.text(line.get('sessionId'))}", turn, _group(line))
+        yield SpokenLine(f"claude-code/{fields.text(line.get('sessionId'))}", turn, _group(line))
     elif not left:
         left = ["an empty message"]
     yield from (Skipped(entry.where, part) for part in left)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from core.events import projects
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Entry, Line, Record, Skipped, Turn
+from core.transfer.records import FileEntry, Record, Skipped, SpokenLine, Turn
 
 LINES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
@@ -43,7 +43,7 @@ def recognises(entry: Object) -> bool:
     return entry.get("type") in list(LINES) and isinstance(entry.get("payload"), dict)
 
 
-def read(entries: Iterable[Entry]) -> Iterator[Record | Line]:
+def read(entries: Iterable[FileEntry]) -> Iterator[Record | SpokenLine]:
     """Yield what was said. Most is there twice, as an item and as an event, in either order: the first one counts."""
     session, group, balance = "", None, Counter[str]()
     for number, entry in enumerate(entries):
@@ -62,7 +62,7 @@ def read(entries: Iterable[Entry]) -> Iterator[Record | Line]:
             continue
         turn = Turn(fields.digest(number, role, text), role, text, fields.moment(entry.value.get("timestamp")))
         name = session or fields.digest(entry.where.partition("#")[0], length=16)
-        yield Line(f"codex/{name}", turn, group)
+        yield SpokenLine(f"codex/{name}", turn, group)
 
 
 def _said(kind: object, payload: Object) -> tuple[Literal["user", "assistant"] | None, str, str]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Final
 
-from core.transfer.records import Entry, Line, Record
+from core.transfer.records import FileEntry, Record, SpokenLine
 
 YEARS: Final = range(1970, 3000)
 
@@ -28,13 +28,13 @@ LEVELS: Final = 50
 
 Object = Mapping[str, Any]
 
-Read = Callable[[Iterable[Entry]], Iterator[Record | Line]]
+Read = Callable[[Iterable[FileEntry]], Iterator[Record | SpokenLine]]
 """Reads the entries of a file."""
 
 _NUMBER: Final = re.compile(r"\d{9,19}(?:\.\d+)?")
 
 
-def each(read: Callable[[Entry], Iterable[Record | Line]]) -> Read:
+def each(read: Callable[[FileEntry], Iterable[Record | SpokenLine]]) -> Read:
     """Return a reader of entries that do not depend on one another."""
     return lambda entries: chain.from_iterable(map(read, entries))
 

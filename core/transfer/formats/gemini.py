@@ -11,7 +11,7 @@ from typing import Final
 
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Entry, Record, Skipped, Turn
+from core.transfer.records import Conversation, FileEntry, Record, Skipped, Turn
 
 PROMPT: Final = re.compile(
     r"(?:prompted with|prompted|asked gemini|asked bard|asked|said|branched|answered)\b:?\s*", re.IGNORECASE
@@ -37,7 +37,7 @@ def recognises(entry: Object) -> bool:
     return _is_activity(entry) and _is_gemini(entry)
 
 
-def read(entries: Iterable[Entry]) -> Iterator[Record]:
+def read(entries: Iterable[FileEntry]) -> Iterator[Record]:
     """Yield a conversation for each day: records say when, but not to which conversation they belong."""
     for day, several in groupby(entries, lambda entry: _day(entry.value)):
         turns = list[Turn]()

@@ -8,7 +8,7 @@ from typing import Final
 from core.transfer.archive import FORMAT
 from core.transfer.formats.fields import Object
 from core.transfer.opened import Unreadable
-from core.transfer.records import Entry, Line, Record
+from core.transfer.records import FileEntry, Record, SpokenLine
 
 UNPACKED: Final = (
     "is part of an archive of Imprint, which is restored whole: import the zip that `imprint user export` wrote"
@@ -20,7 +20,7 @@ def is_part(entry: Object) -> bool:
     return entry.get("format") == FORMAT or any(fields <= entry.keys() for fields in _SIGNS)
 
 
-def refuse(entries: Iterable[Entry]) -> Iterator[Record | Line]:
+def refuse(entries: Iterable[FileEntry]) -> Iterator[Record | SpokenLine]:
     """Refuse the file of an unpacked archive. Unreadable."""
     for entry in entries:
         raise Unreadable(f"{entry.where.partition('#')[0]} {UNPACKED}.")

@@ -14,7 +14,7 @@ from core.events import message_shapes
 from core.events.message_shapes import ClientMessage, UnreadableMessage
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Entry, Line, Record, Skipped, Turn
+from core.transfer.records import Conversation, FileEntry, Record, Skipped, SpokenLine, Turn
 
 LISTS: Final = ("messages", "conversations", "conversation", "entries", "turns", "contents", "input", "items")
 """Fields of an object that hold the messages of a conversation, or several conversations."""
@@ -48,7 +48,7 @@ def recognises(entry: Object) -> bool:
     return _is_event(entry) or _is_message(entry) or any(map(_is_talk, _inner(entry)))
 
 
-def read(entries: Iterable[Entry]) -> Iterator[Record | Line]:
+def read(entries: Iterable[FileEntry]) -> Iterator[Record | SpokenLine]:
     """Yield a conversation for each list of messages, and the lines of those that stand by themselves."""
     for number, entry in enumerate(entries):
         if not _is_event(entry.value) and not _is_message(entry.value) and _inner(entry.value):
@@ -97,7 +97,7 @@ def _is_talk(value: object) -> bool:
     return _is_message(value) or (isinstance(value, Mapping) and any(map(_is_message, _inner(value))))
 
 
-def _conversations(entry: Entry) -> Iterator[Record]:
+def _conversations(entry: FileEntry) -> Iterator[Record]:
     """Yield the conversation in an object, or each of several."""
     inner = _inner(entry.value)
     name = next(name for name in LISTS if entry.value.get(name) is inner)
@@ -105,7 +105,7 @@ def _conversations(entry: Entry) -> Iterator[Record]:
     for number, value in enumerate(inner):
         where = f"{entry.where}/{name}/{number}"
         if isinstance(value, Mapping) and not _is_message(value) and _inner(value):
-            yield from _conversations(Entry(where, value))
+            yield from _conversations(FileEntry(where, value))
         elif not isinstance(value, Mapping):
             yield Skipped(where, "a message that is no object", odd=True)
         else:
@@ -122,7 +122,7 @@ def _conversations(entry: Entry) -> Iterator[Record]:
         yield Skipped(entry.where, "a conversation without messages", odd=True)
 
 
-def _lines(entry: Entry, number: int) -> Iterator[Record | Line]:
+def _lines(entry: FileEntry, number: int) -> Iterator[Record | SpokenLine]:
     """Yield the message of an entry."""
     message, at = entry.value, None
     if _is_event(entry.value):
@@ -133,7 +133,7 @@ def _lines(entry: Entry, number: int) -> Iterator[Record | Line]:
         at = fields.moment(entry.value.get("time"))
         message = {"id": entry.value.get("id")} | entry.value.get("payload", entry.value.get("data"))
     for record in turns(message, entry.where, number, at):
-        yield record if isinstance(record, Skipped) else Line(_session(message, entry.where), record)
+        yield record if isinstance(record, Skipped) else SpokenLine(_session(message, entry.where), record)
 
 
 def _session(message: Object, where: str) -> str:
@@ -168,7 +168,7 @@ def is_locomo(entry: Object) -> bool:
     return "session_1" in fields.mapping(entry.get("conversation"))
 
 
-def locomo(entry: Entry) -> Iterator[Record]:
+def locomo(entry: FileEntry) -> Iterator[Record]:
     """Yield the sessions of a LoCoMo conversation; both speakers are people."""
     talk = fields.mapping(entry.value.get("conversation"))
     name = fields.text(entry.value.get("sample_id")) or fields.digest(entry.where, length=12)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Entry, Note, Record, Skipped, Statement
+from core.transfer.records import FileEntry, Note, Record, Skipped, Statement
 
 CONTENT: Final = ("content", "text", "memory", "data", "fact")
 """Fields under which a LangGraph store keeps the words of a value."""
@@ -42,7 +42,7 @@ def is_langgraph(entry: Object) -> bool:
     return {"key", "value"} <= entry.keys() and not {"prefix", "namespace"}.isdisjoint(entry)
 
 
-def mem0(entry: Entry) -> Iterator[Record]:
+def mem0(entry: FileEntry) -> Iterator[Record]:
     """Yield a memory of mem0, or those of a page."""
     if _is_memory(entry.value) or not isinstance(entry.value.get("results"), list):
         yield from _mem0(entry.value, entry.where)
@@ -51,7 +51,7 @@ def mem0(entry: Entry) -> Iterator[Record]:
         yield from _mem0(fields.mapping(item), f"{entry.where}/results/{number}")
 
 
-def hindsight(entry: Entry) -> Iterator[Record]:
+def hindsight(entry: FileEntry) -> Iterator[Record]:
     """Yield a document of Hindsight with its facts."""
     document = entry.value
     identity = fields.text(document.get("id")) or entry.where
@@ -69,7 +69,7 @@ def hindsight(entry: Entry) -> Iterator[Record]:
             yield Skipped(f"{entry.where}/facts/{number}", NO_TEXT, odd=True)
 
 
-def langgraph(entry: Entry) -> Iterator[Record]:
+def langgraph(entry: FileEntry) -> Iterator[Record]:
     """Yield an item of a LangGraph store, if its value has words. SQLite keeps the value as text of JSON."""
     row = entry.value
     value = _parsed(row.get("value"))

@@ -8,7 +8,7 @@ from typing import Final
 
 from core.transfer.formats import branches, fields, messages
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Entry, Record, Skipped, Turn
+from core.transfer.records import Conversation, FileEntry, Record, Skipped, Turn
 
 DETAILS: Final = re.compile(
     r"<details\s+type=[\"'](reasoning|tool_calls|code_interpreter)[\"'].*?</details>\s*", re.DOTALL
@@ -29,7 +29,7 @@ def is_librechat(entry: Object) -> bool:
     return any({"messageId", "isCreatedByUser"} <= message.keys() for message in several)
 
 
-def open_webui(entry: Entry) -> Iterator[Record]:
+def open_webui(entry: FileEntry) -> Iterator[Record]:
     """Yield a chat of Open WebUI on the branch that ends with its current message."""
     history = _history(entry.value)
     nodes = {name: fields.mapping(node) for name, node in fields.mapping(history.get("messages")).items()}
@@ -38,7 +38,7 @@ def open_webui(entry: Entry) -> Iterator[Record]:
     yield from _branch(entry, "open-webui", plain, parents, history.get("currentId"))
 
 
-def librechat(entry: Entry) -> Iterator[Record]:
+def librechat(entry: FileEntry) -> Iterator[Record]:
     """Yield a conversation of LibreChat on its newest branch; its messages are a list, or each has its children."""
     nodes, parents = dict[str, Object](), dict[str, object]()
     pending = [(message, message.get("parentMessageId")) for message in fields.objects(entry.value.get("messages"))]
@@ -75,7 +75,7 @@ def _text_of(part: Object) -> str:
 
 
 def _branch(
-    entry: Entry, source: str, nodes: Mapping[str, Object], parents: Mapping[str, object], current: object
+    entry: FileEntry, source: str, nodes: Mapping[str, Object], parents: Mapping[str, object], current: object
 ) -> Iterator[Record]:
     times = {name: fields.first_moment(node, *TIMES) for name, node in nodes.items()}
     kept = branches.kept(parents, current, times)

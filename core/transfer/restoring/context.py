@@ -46,7 +46,7 @@ class Context:
 
 
 @dataclass(slots=True)
-class Tally:
+class LineTally:
     """Tally of the lines so far. `lines`: of each file."""
 
     lines: dict[str, int] = field(default_factory=dict)

@@ -9,9 +9,9 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from core.consolidation import candidate_screening
-from core.consolidation.candidate_screening import Screened
+from core.consolidation.candidate_screening import ScreenedCandidate
 from core.memory.restoration import COLUMNS, RestoredEvidence, RestoredMemory, RestoredVersion
-from core.transfer.archive_lines import MemoryLine
+from core.transfer.archive_lines import ArchivedMemory
 from core.transfer.archive_reader import ReadLine
 from core.types import Candidate, Category, Evidence, Json, Topic, Trust
 
@@ -27,7 +27,7 @@ Cited = Mapping[tuple[str, int], tuple[str, str]]
 """Id and event of each message that an ordinal stands for."""
 
 
-def candidate(line: MemoryLine, cited: Cited) -> Candidate:
+def candidate(line: ArchivedMemory, cited: Cited) -> Candidate:
     """Return a memory as a statement to be screened, and looked for among what was erased."""
     quotes = (_evidence(citation, cited) for citation in line.evidence)
     evidence = tuple(Evidence(e.session_id, e.message_id, e.event_id, e.quote) for e in quotes if e is not None)
@@ -37,7 +37,7 @@ def candidate(line: MemoryLine, cited: Cited) -> Candidate:
 
 
 def restored(
-    read: ReadLine, screened: Screened, import_id: UUID, cited: Cited, *, is_own: bool = False
+    read: ReadLine, screened: ScreenedCandidate, import_id: UUID, cited: Cited, *, is_own: bool = False
 ) -> RestoredMemory:
     """Return a memory ready to be stored. `is_own`: this installation exported it as pinned or confirmed."""
     line, plain = read.checked, read.plain
@@ -63,13 +63,13 @@ def memory_id(recorded_at: datetime, ordinal: int, import_id: UUID) -> UUID:
     return UUID(int=moment << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)
 
 
-def _typed(line: MemoryLine) -> Json:
+def _typed(line: ArchivedMemory) -> Json:
     """Return the fields that are computed with: times as such."""
     names = ("occurred_at", "recorded_at", "last_used_at", "importance", "half_life_days")
     return {name: getattr(line, name) for name in names} | {"audience_labels": sorted(set(line.audience_labels))}
 
 
-def _changed(screened: Screened, *, is_own: bool = False) -> Json:
+def _changed(screened: ScreenedCandidate, *, is_own: bool = False) -> Json:
     hostile = bool(screened.hostile) and screened.candidate.trust not in {Trust.QUARANTINED, Trust.REJECTED}
     candidate = candidate_screening.quarantined(screened.candidate) if hostile else screened.candidate
     if hostile or not is_own:

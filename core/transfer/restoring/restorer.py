@@ -21,7 +21,7 @@ from core.transfer.archive import FILES
 from core.transfer.archive_reader import ArchiveReader, ReadLine
 from core.transfer.imports import PART_BYTES
 from core.transfer.restoring import knowledge, memory, talk
-from core.transfer.restoring.context import Context, ErasedUntil, Tally
+from core.transfer.restoring.context import Context, ErasedUntil, LineTally
 from core.transfer.upload import UploadFile
 
 BATCH_BYTES: Final = 1024**2
@@ -75,8 +75,8 @@ class Restorer:
         return True
 
     @property
-    def tally(self) -> Tally:
-        return Tally.of(self.row.report)
+    def tally(self) -> LineTally:
+        return LineTally.of(self.row.report)
 
     @contextmanager
     def _open(self) -> Iterator[ArchiveReader]:
@@ -89,7 +89,7 @@ class Restorer:
 
     def _begin(self, archive: ArchiveReader) -> None:
         """Check the archive as a whole, so that a broken one changes nothing."""
-        tally = Tally(archive.check())
+        tally = LineTally(archive.check())
         with self.context.db.tenant(self.context.tenant_id) as tx:
             self._advance(tx, FILES[0], 0, tally)
 
@@ -109,7 +109,7 @@ class Restorer:
                 tally.count(file, fate)
             self._advance(tx, file, batch[-1].number, tally)
 
-    def _advance(self, tx: Tx, file: str, line: int, tally: Tally) -> None:
+    def _advance(self, tx: Tx, file: str, line: int, tally: LineTally) -> None:
         imports.advance(tx, self.row, file, line, tally.as_json())
         self.row = imports.get(tx, self.row.id)
 

@@ -7,7 +7,7 @@ from uuid_utils import uuid7
 
 from core.consolidation.echo import Served
 from core.events.doorbell import Doorbell
-from core.search.recall_log import Asker, Recall, Recalls, Spacing
+from core.search.recall_log import Asker, Recall, Recalls, RecallSpacing
 from core.storage.db import Database
 from tests.samples import TENANT
 
@@ -31,7 +31,7 @@ def test_a_text_that_cannot_be_read_ends_nothing(app: Database) -> None:
 
 
 def test_what_could_not_be_written_down_is_due_again_at_once() -> None:
-    spacing, one = Spacing(), UUID(str(uuid7()))
+    spacing, one = RecallSpacing(), UUID(str(uuid7()))
     due = spacing.due([Recall(ASKER, [Served("", one)], announced=True)], 0.0)
     spacing.unsaid(due)
     (again,) = spacing.due([], 0.5)

@@ -14,7 +14,7 @@ from api.ingress import dependencies
 from core.config import Settings
 from core.errors import Invalid, Later, Problem
 from core.search import query
-from core.search.question import SearchAnswer
+from core.search.question import RankedAnswer
 from core.sessions import ingest
 from core.tenancy import tenants
 from tests.doors import OTHER, Doors, key_of
@@ -32,7 +32,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the threads in which searches run."""
     names, search = list[str](), query.search
 
-    def noted(*given: Any) -> SearchAnswer:
+    def noted(*given: Any) -> RankedAnswer:
         names.append(threading.current_thread().name)
         return search(*given)
 
@@ -82,7 +82,7 @@ def test_a_faulty_body_is_refused_alike(door: Doors, path: str, body: bytes) -> 
 def test_what_an_endpoint_raises_is_answered_alike(
     door: Doors, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def fail(*_given: object) -> SearchAnswer:
+    def fail(*_given: object) -> RankedAnswer:
         raise error
 
     monkeypatch.setattr(http_search.query, "search", fail)

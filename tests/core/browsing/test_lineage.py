@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from core.browsing import lineage
-from core.browsing.lineage import Relative
+from core.browsing.lineage import MemoryRelative
 from core.errors import NotFound
 from core.memory.changes import Add, Derive, Dispute, Link, Part
 from core.storage.db import Database
@@ -20,7 +20,7 @@ from tests.factories import a_candidate
 from tests.samples import TENANT
 
 
-def relatives(app: Database, memory_id: UUID) -> list[Relative]:
+def relatives(app: Database, memory_id: UUID) -> list[MemoryRelative]:
     with app.tenant(TENANT) as tx:
         return list(lineage.of_memory(tx, memory_id))
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from core.browsing import listing
-from core.browsing.listing import MemoryFilter, MemoryPage, Order
+from core.browsing.listing import ListedMemories, MemoryFilter, Order
 from core.config import Settings
 from core.errors import Invalid
 from core.memory import retention
@@ -90,7 +90,7 @@ def test_a_list_goes_on_behind_what_a_page_has_looked_through(app: Database) -> 
     assert (strongest.sorted_newest, pages[0].sorted_newest) == (4, None)
 
 
-def contents(page: MemoryPage) -> list[str]:
+def contents(page: ListedMemories) -> list[str]:
     return [row.content for row in page.rows]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from core.bulk import jobs
-from core.bulk.jobs import ChosenRow, NewJob, Standing
+from core.bulk.jobs import ChosenRow, JobStanding, NewJob
 from core.memory.changes import Add
 from core.storage.db import Database
 from tests.factories import PERSON, a_memory, carry_out
@@ -33,7 +33,7 @@ def begin(app: Database, new: NewJob, rows: Sequence[ChosenRow], limit: int = 10
         return jobs.request(tx, TENANT, new, rows, PERSON, limit=limit)
 
 
-def standing(app: Database, job_id: UUID) -> Standing:
+def standing(app: Database, job_id: UUID) -> JobStanding:
     with app.tenant(TENANT) as tx:
         return jobs.get(tx, job_id)
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from api.ingress import error_responses
 from core.bulk import jobs, rows
-from core.bulk.rows import Page
+from core.bulk.rows import RowPage
 from core.config import Settings
 from core.consolidation import manual_merge
 from core.errors import Conflict, ImprintError, Invalid
@@ -29,7 +29,7 @@ WORKER = Author("bulk_changer", rule="change_on_request", rule_version=3)
 
 def work(app: Database, settings: Settings, job_id: UUID, merge: Any = None) -> Json:
     """Carry out the next page of a job."""
-    page = Page(TENANT, job_id, receipts.signer(settings), merge)
+    page = RowPage(TENANT, job_id, receipts.signer(settings), merge)
     with app.tenant(TENANT) as tx:
         return page.write(tx, WORKER)
 

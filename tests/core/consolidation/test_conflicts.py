@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation import conflicts
-from core.consolidation.conflicts import Decision, MemoryConflict, ResolvedConflict
+from core.consolidation.conflicts import ConflictDecision, ConflictResolution, MemoryConflict
 from core.errors import Conflict, Invalid, NotFound
 from core.memory import memories
 from core.memory.changes import Add, Edit
@@ -48,8 +48,8 @@ def one(app: Database, add: Add) -> MemoryConflict:
         return conflicts.one(tx, add.id)
 
 
-def resolve(app: Database, add: Add, choice: conflicts.Choice, **fields: Any) -> ResolvedConflict:
-    decided = Decision(choice, **fields)
+def resolve(app: Database, add: Add, choice: conflicts.Choice, **fields: Any) -> ConflictResolution:
+    decided = ConflictDecision(choice, **fields)
     vector = EMBEDDER.embed([decided.content])[0] if decided.content else None
     with app.tenant(TENANT) as tx:
         return conflicts.resolve(tx, TENANT, add.id, decided, vector, PERSON)
@@ -111,7 +111,7 @@ def test_another_tenant_sees_no_conflict_and_decides_none(app: Database) -> None
         tenants.ensure(tx, OTHER)
         assert conflicts.find(tx) == ([], None)
         with pytest.raises(NotFound):
-            conflicts.resolve(tx, OTHER, old.id, Decision("reject"), None, PERSON)
+            conflicts.resolve(tx, OTHER, old.id, ConflictDecision("reject"), None, PERSON)
     assert state(app, old, new) == [("active", "disputed")] * 2
 
 
@@ -231,7 +231,7 @@ def test_a_memory_of_another_conflict_is_neither_kept_nor_dated(app: Database) -
 @pytest.mark.parametrize("versions", [{0: 1, 1: 2}, {0: 2}, {0: 2, 1: 2, 2: 1}])
 def test_a_decision_about_others_than_were_seen_is_refused(app: Database, versions: dict[int, int]) -> None:
     ids = [*(add.id for add in dogs(app)), uuid4()]
-    decided = Decision("reject", versions={ids[place]: version for place, version in versions.items()})
+    decided = ConflictDecision("reject", versions={ids[place]: version for place, version in versions.items()})
     with app.tenant(TENANT) as tx, pytest.raises(Conflict, match=r"[Ll]ook"):
         conflicts.resolve(tx, TENANT, ids[0], decided, None, PERSON)
 
@@ -247,7 +247,7 @@ def test_of_two_decisions_at_once_the_second_finds_no_conflict_any_more(app: Dat
             outcome.append(error)
 
     with app.tenant(TENANT) as tx:
-        conflicts.resolve(tx, TENANT, old.id, Decision("keep", keep=new.id), None, PERSON)
+        conflicts.resolve(tx, TENANT, old.id, ConflictDecision("keep", keep=new.id), None, PERSON)
         thread = threading.Thread(target=second)
         thread.start()
         wait_until(lambda: is_waited_for(app))
@@ -265,17 +265,17 @@ def is_waited_for(app: Database) -> bool:
 @pytest.mark.parametrize(
     ("decided", "pointers"),
     [
-        (Decision("keep"), ["/keep"]),
-        (Decision("merge"), ["/keep"]),
-        (Decision("keep_all", keep=UUID(int=1)), ["/keep"]),
-        (Decision("reject", keep=UUID(int=1), content="x"), ["/keep", "/content"]),
-        (Decision("reject", periods={UUID(int=1): (None, None)}), ["/periods"]),
-        (Decision("keep_all", periods={UUID(int=1): (NOW, NOW)}), [f"/periods/{UUID(int=1)}/valid_to"]),
-        (Decision("keep_all", periods={UUID(int=1): (NOW, None)}), []),
-        (Decision("merge", keep=UUID(int=1), content="x"), []),
+        (ConflictDecision("keep"), ["/keep"]),
+        (ConflictDecision("merge"), ["/keep"]),
+        (ConflictDecision("keep_all", keep=UUID(int=1)), ["/keep"]),
+        (ConflictDecision("reject", keep=UUID(int=1), content="x"), ["/keep", "/content"]),
+        (ConflictDecision("reject", periods={UUID(int=1): (None, None)}), ["/periods"]),
+        (ConflictDecision("keep_all", periods={UUID(int=1): (NOW, NOW)}), [f"/periods/{UUID(int=1)}/valid_to"]),
+        (ConflictDecision("keep_all", periods={UUID(int=1): (NOW, None)}), []),
+        (ConflictDecision("merge", keep=UUID(int=1), content="x"), []),
     ],
 )
-def test_what_is_wrong_with_a_decision_is_named_with_its_place(decided: Decision, pointers: list[str]) -> None:
+def test_what_is_wrong_with_a_decision_is_named_with_its_place(decided: ConflictDecision, pointers: list[str]) -> None:
     assert [problem.pointer for problem in conflicts.problems(decided)] == pointers
 
 

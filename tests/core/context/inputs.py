@@ -12,11 +12,11 @@ from core.context import assembly
 from core.context.assembly import Assembled, ContextMaterial
 from core.context.budget import Budget, split_limit
 from core.context.packing import Packer
-from core.context.reader import OwnerMaterial, SessionSlice
+from core.context.reader import OwnerMaterial, SessionView
 from core.context.sections import SectionName
 from core.inference.token_counting import counter
 from core.plans.tracker import SessionPlan
-from core.plans.tree import PlanStep
+from core.plans.tree import PlanNode
 from core.search.candidates import Hit
 from core.search.ordering import RankedHit
 from core.search.question import SearchResult
@@ -45,12 +45,12 @@ def said(position: int, content: str, role: str = "user", session: str = "s1") -
     return Message(session, f"m{position}", position, f"e{position}", "ada", role, content, AT)
 
 
-def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> SessionSlice:
+def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", steps: Sequence[str] = ()) -> SessionView:
     keys = [KeyMessage("m0", 0, "decision", summary, "Ada")] if summary else []
     told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
-    tree = tuple(PlanStep(str(n), title, "pending") for n, title in enumerate(steps))
+    tree = tuple(PlanNode(str(n), title, "pending") for n, title in enumerate(steps))
     plans = [SessionPlan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
-    return SessionSlice("s1", list(messages), frozenset(hidden), told, plans)
+    return SessionView("s1", list(messages), frozenset(hidden), told, plans)
 
 
 def read(**given: Any) -> ContextMaterial:
@@ -80,7 +80,7 @@ def quoted(message: Message, score: float = 1.0) -> SearchResult:
     return SearchResult(RankedHit(Hit(message.id, "message", score, None), score, {}), (), message=message)
 
 
-def a_long_talk() -> SessionSlice:
+def a_long_talk() -> SessionView:
     return talk(*[said(n, f"In line {n} of it we talk about the weather of the week.") for n in range(1, 41)])
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.context import formats
 from core.context.assembly import ContextMaterial
 from core.context.budget import Budget
-from core.context.reader import OwnerMaterial, SessionSlice
+from core.context.reader import OwnerMaterial, SessionView
 from core.context.retrievers import RetrievedText as Outside
 from core.context.sections import SectionName
 from core.summaries.key_messages import KeyMessage
@@ -48,7 +48,7 @@ def test_an_instruction_has_room_where_the_system_has_none() -> None:
 def test_the_key_messages_outlive_the_rest_of_a_summary() -> None:
     long = "We talked about the weather and the cakes of the village at length. " * 30
     summary = Summary("s1", 9, long, [KeyMessage("m3", 3, "decision", "We bake on Friday.", "Ada")], 500, None, AT)
-    conversation = SessionSlice("s1", [said(10, "So?")], frozenset(), summary, ())
+    conversation = SessionView("s1", [said(10, "So?")], frozenset(), summary, ())
     section = shown(read(material=OwnerMaterial((), conversation)), limit=600).section(SectionName.SUMMARY)
     assert section
     assert "We bake on Friday." in section.text

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.expiry import due
-from core.expiry.due import Way
+from core.expiry.due import Leaving
 from core.storage.db import Database
 from core.tenancy.retention import Retention
 from tests import databases
@@ -17,10 +17,10 @@ from tests.samples import TENANT
 
 ALL = Retention(messages_days=30, tool_results_days=7, sessions_days=60)
 INDEXES = {
-    Way.OWN: "sessions_own_days",
-    Way.SESSIONS: "sessions_ended",
-    Way.MESSAGES: "sessions_oldest",
-    Way.TOOL_RESULTS: "sessions_oldest_tool",
+    Leaving.OWN: "sessions_own_days",
+    Leaving.SESSIONS: "sessions_ended",
+    Leaving.MESSAGES: "sessions_oldest",
+    Leaving.TOOL_RESULTS: "sessions_oldest_tool",
 }
 
 
@@ -36,7 +36,7 @@ def stored(app: Database, count: int, days: int, name: str) -> None:
         )
 
 
-def plan_of(app: Database, way: Way) -> dict[str, Any]:
+def plan_of(app: Database, way: Leaving) -> dict[str, Any]:
     """The scan by which due sessions are found, as PostgreSQL carried it out."""
     with app.tenant(TENANT) as tx:
         values = due.cutoffs(ALL) | {"at": "-infinity", "id": "", "limit": 20}
@@ -47,8 +47,8 @@ def plan_of(app: Database, way: Way) -> dict[str, Any]:
     return dict(node)
 
 
-@pytest.mark.parametrize("way", list(Way))
-def test_only_what_is_due_is_read(app: Database, settings: Settings, way: Way) -> None:
+@pytest.mark.parametrize("way", list(Leaving))
+def test_only_what_is_due_is_read(app: Database, settings: Settings, way: Leaving) -> None:
     stored(app, 5_000, 1, "young")
     stored(app, 3, 70, "old")
     databases.analyzed(settings, "sessions")  # A plan that was chosen without figures may be another one.
@@ -64,13 +64,13 @@ def test_only_what_is_due_is_read(app: Database, settings: Settings, way: Way) -
 def test_a_page_begins_behind_the_one_before(app: Database) -> None:
     stored(app, 5, 70, "old")
     with app.tenant(TENANT) as tx:
-        for way in Way:
+        for way in Leaving:
             first = due.find(tx, way, ALL, limit=3)
             rest = due.find(tx, way, ALL, (first[-1].due_at.isoformat(), first[-1].id))
             assert [one.id for one in [*first, *rest]] == ["old5", "old4", "old3", "old2", "old1"]
 
 
 def test_without_a_time_of_the_tenant_only_sessions_with_their_own_are_looked_for() -> None:
-    assert list(due.ways(Retention())) == [Way.OWN]
-    assert set(due.ways(ALL)) == set(Way)
-    assert list(due.ways(Retention(messages_days=3))) == [Way.OWN, Way.MESSAGES]
+    assert list(due.ways(Retention())) == [Leaving.OWN]
+    assert set(due.ways(ALL)) == set(Leaving)
+    assert list(due.ways(Retention(messages_days=3))) == [Leaving.OWN, Leaving.MESSAGES]

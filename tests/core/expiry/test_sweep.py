@@ -25,13 +25,13 @@ def talks(app: Database, works: Works, count: int) -> None:
     works.settle()
 
 
-def stepped(app: Database, place: Json) -> sweep.Step:
+def stepped(app: Database, place: Json) -> sweep.SweepStep:
     with app.tenant(TENANT) as tx:
         return sweep.step(tx, TENANT, place)
 
 
 def test_without_a_choice_it_ends_at_once(app: Database) -> None:
-    assert stepped(app, sweep.BEGINNING) == sweep.Step(Counter(), None)
+    assert stepped(app, sweep.BEGINNING) == sweep.SweepStep(Counter(), None)
 
 
 def test_it_removes_page_after_page_and_goes_on_behind_each(app: Database, works: Works) -> None:
@@ -57,4 +57,4 @@ def test_what_is_no_place_of_a_sweep_is_refused(app: Database, place: Json) -> N
 
 def test_a_place_behind_the_last_stage_ends_it(app: Database) -> None:
     """The tenant may have chosen to keep more since the page before."""
-    assert stepped(app, {"stage": 9}) == sweep.Step(Counter(), None)
+    assert stepped(app, {"stage": 9}) == sweep.SweepStep(Counter(), None)

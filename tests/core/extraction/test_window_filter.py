@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from core.consolidation.pipeline import Consolidation
 from core.extraction import window_filter
 from core.extraction.protocol import Window
-from core.extraction.window_filter import Skipped
+from core.extraction.window_filter import SkipReason
 from core.inference.embedders import HashEmbedder
 from core.memory.changes import Owner
 from core.storage.db import Database
@@ -42,7 +42,7 @@ def window(*contents: str, number: int = 1, **fields: Any) -> Window:
     return Window([], messages)
 
 
-def sifted(app: Database, *windows: Window, least: float = 0.35) -> list[Skipped | None]:
+def sifted(app: Database, *windows: Window, least: float = 0.35) -> list[SkipReason | None]:
     consolidation = Consolidation(app, EMBEDDER)
     return window_filter.sift(consolidation, TENANT, windows, least_characters=10, least_novelty=least)
 
@@ -55,7 +55,7 @@ def chess(app: Database) -> None:
 @pytest.mark.usefixtures("chess")
 def test_a_window_is_skipped_for_saying_nothing_or_nothing_new_and_read_otherwise(app: Database) -> None:
     trivial, known, new = window("ok, thanks!"), window(KNOWN, number=2), window("I moved to Porto.", number=3)
-    assert sifted(app, trivial, known, new) == [Skipped.TRIVIAL, Skipped.KNOWN, None]
+    assert sifted(app, trivial, known, new) == [SkipReason.TRIVIAL, SkipReason.KNOWN, None]
 
 
 @pytest.mark.usefixtures("chess")
@@ -83,7 +83,7 @@ def test_of_a_user_without_memories_nothing_is_embedded(app: Database) -> None:
 
 @pytest.mark.usefixtures("chess")
 def test_without_a_bound_for_novelty_nothing_is_compared(app: Database) -> None:
-    assert sifted(app, window(KNOWN), window("ok, thanks!", number=2), least=0) == [None, Skipped.TRIVIAL]
+    assert sifted(app, window(KNOWN), window("ok, thanks!", number=2), least=0) == [None, SkipReason.TRIVIAL]
 
 
 @pytest.mark.usefixtures("chess")
@@ -95,4 +95,4 @@ def test_of_a_long_message_the_beginning_alone_is_embedded(app: Database) -> Non
 
 
 def test_by_words_alone_only_what_says_nothing_is_skipped() -> None:
-    assert window_filter.sift_by_words([window("ok, thanks!"), window(KNOWN)], 10) == [Skipped.TRIVIAL, None]
+    assert window_filter.sift_by_words([window("ok, thanks!"), window(KNOWN)], 10) == [SkipReason.TRIVIAL, None]

@@ -14,7 +14,7 @@ from core.dispatches.control import SignedRemark
 from core.errors import Conflict, NotFound
 from core.events.publishing import Author
 from core.forgetting import restoring
-from core.forgetting.undo_window import Forgetting
+from core.forgetting.undo_window import UndoableForgetting
 from core.memory import receipts
 from core.storage.db import Database
 from core.types import Json
@@ -35,7 +35,7 @@ REMEMBERED = (
 PIN = "671498"
 
 
-def undo(app: Database, settings: Settings, forgetting_id: UUID) -> Forgetting:
+def undo(app: Database, settings: Settings, forgetting_id: UUID) -> UndoableForgetting:
     with app.tenant(TENANT) as tx:
         return restoring.undo(tx, TENANT, forgetting_id, AUTHOR, receipts.signer(settings))
 

@@ -11,7 +11,7 @@ from core.consolidation import llm_judge
 from core.errors import Later, Never
 from core.forgetting import suggested
 from core.inference import ask, prompts
-from core.inference.ask import UNGROUNDED, ModelRefused, Prompt
+from core.inference.ask import UNGROUNDED, ModelPrompt, ModelRefused
 from core.reflection import compression, episodes, generalization
 from core.summaries import rolling
 
@@ -38,7 +38,7 @@ class Model:
 
 
 def asked(answer: str | Exception, *falls_back_on: type[Later | Never]) -> Word | ModelRefused:
-    prompt = Prompt("judge.v1", Word, falls_back_on)
+    prompt = ModelPrompt("judge.v1", Word, falls_back_on)
     return ask.ask(Model(answer), lambda _call: None, prompt, "Which?", lambda one: one.word != "Atlantis")  # type: ignore[arg-type]
 
 
@@ -64,10 +64,10 @@ def test_any_other_failure_is_raised() -> None:
 
 def test_the_model_is_given_the_text_of_the_prompt_and_each_call_is_reported() -> None:
     model, calls = Model("Utrecht"), list[Any]()
-    ask.ask(model, calls.append, Prompt("judge.v1", Word), "Which?")  # type: ignore[arg-type]
+    ask.ask(model, calls.append, ModelPrompt("judge.v1", Word), "Which?")  # type: ignore[arg-type]
     assert (model.system, calls) == (prompts.load("judge.v1"), ["called"])
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=[prompt.name for prompt in PROMPTS])
-def test_every_prompt_has_a_text(prompt: Prompt[Any]) -> None:
+def test_every_prompt_has_a_text(prompt: ModelPrompt[Any]) -> None:
     assert len(prompts.load(prompt.name)) > 100

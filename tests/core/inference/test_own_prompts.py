@@ -12,7 +12,7 @@ from core.errors import Conflict, Invalid, NotFound
 from core.inference import own_prompts, prompts
 from core.inference.client import Call
 from core.inference.openai_client import OpenAIClient
-from core.inference.own_prompts import OwnPromptClient, PromptDraft, PromptVersion
+from core.inference.own_prompts import OwnPrompt, OwnPromptClient, PromptDraft
 from core.inference.quota import Grant
 from core.storage.db import Database
 from tests.core.inference.endpoint import ADA, GOOD, Endpoint, Facts, endpoint, reply
@@ -20,15 +20,15 @@ from tests.samples import TENANT
 
 BY = "key:test"
 OTHER = "globex"
-OWN = PromptVersion("judge", 3, "Judge well. {{packaged}}", 1.0, "", BY, datetime(2026, 11, 21, tzinfo=UTC))
+OWN = OwnPrompt("judge", 3, "Judge well. {{packaged}}", 1.0, "", BY, datetime(2026, 11, 21, tzinfo=UTC))
 
 
-def put(app: Database, name: str = "judge", tenant: str = TENANT, **draft: Any) -> PromptVersion:
+def put(app: Database, name: str = "judge", tenant: str = TENANT, **draft: Any) -> OwnPrompt:
     with app.tenant(tenant) as tx:
         return own_prompts.put(tx, tenant, name, PromptDraft(**{"text": "Judge well.", **draft}), BY)
 
 
-def in_force(app: Database, tenant: str = TENANT) -> dict[str, PromptVersion]:
+def in_force(app: Database, tenant: str = TENANT) -> dict[str, OwnPrompt]:
     with app.tenant(tenant) as tx:
         return own_prompts.in_force(tx)
 
@@ -131,7 +131,7 @@ def test_a_share_takes_so_many_sessions_and_always_the_same() -> None:
     assert fifth != taken(0.2, name="summary"), "prompts are shared out independently"
 
 
-def asked(there: Endpoint, own: dict[str, PromptVersion], prompt: str, key: str = "s1") -> list[Call]:
+def asked(there: Endpoint, own: dict[str, OwnPrompt], prompt: str, key: str = "s1") -> list[Call]:
     calls: list[Call] = []
     client = OwnPromptClient(OpenAIClient(there.url, "k", "m", 5), lambda: own, key)
     assert client.model == "m"
@@ -152,7 +152,7 @@ def test_the_ledger_says_which_version_was_asked_with() -> None:
     [({}, "judge.v1"), ({"judge": OWN}, "summary.v2"), ({"judge": replace(OWN, share=1e-9)}, "judge.v1")],
     ids=["none", "another", "beyond its share"],
 )
-def test_without_one_of_its_own_the_packaged_prompt_is_used(own: dict[str, PromptVersion], prompt: str) -> None:
+def test_without_one_of_its_own_the_packaged_prompt_is_used(own: dict[str, OwnPrompt], prompt: str) -> None:
     with endpoint(reply(GOOD)) as there:
         assert [call.prompt for call in asked(there, own, prompt)] == [prompt]
     assert there.asked[0]["messages"][0]["content"] == "Packaged."

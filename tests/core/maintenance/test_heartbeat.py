@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from core.maintenance import heartbeat
-from core.maintenance.heartbeat import REQUIRED_PROCESSES, Heartbeat, Part
+from core.maintenance.heartbeat import REQUIRED_PROCESSES, Heartbeat, ProcessPart
 from core.storage.db import Database
 from tests.patience import wait_until
 
@@ -21,7 +21,7 @@ def test_a_process_is_at_work_while_it_beats(queue: Database) -> None:
 
 
 def test_a_worker_beats_as_one_of_its_kind_and_as_itself(queue: Database) -> None:
-    heart = Heartbeat(queue, "io@somewhere:1", "io", 3, also=[Part("worker-io")])
+    heart = Heartbeat(queue, "io@somewhere:1", "io", 3, also=[ProcessPart("worker-io")])
     wait_until(lambda: "worker-io" not in missing(queue))
     with queue.queue() as tx:
         assert heartbeat.processes_by_queue(tx) == {"io": 3}

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from core.plans import restoration, tracker
 from core.plans.restoration import RestoredPlan
-from core.plans.tree import PlanStep, Tree
+from core.plans.tree import PlanNode, Tree
 from core.storage.db import Database
 from tests.factories import MET, NOON
 from tests.samples import TENANT, accept, said
 
-PLAN = RestoredPlan("s1", "main", None, Tree("Move", (PlanStep("1", "Pack", "done"),), "done"), 3, NOON)
+PLAN = RestoredPlan("s1", "main", None, Tree("Move", (PlanNode("1", "Pack", "done"),), "done"), 3, NOON)
 
 
 def test_a_plan_is_stored_once_in_a_session_of_its_user(app: Database) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from core.plans import parsing
 from core.plans import tree as plans_tree
-from core.plans.tree import PlanStep
+from core.plans.tree import PlanNode
 from tests.core.plans.samples import PLAN, parsed, statuses
 
 
@@ -53,4 +53,4 @@ def test_which_step_is_meant_must_be_clear() -> None:
     ],
 )
 def test_a_plan_stands_as_its_steps_do(steps: list[str], status: str) -> None:
-    assert plans_tree.overall_status([PlanStep(str(n), "x", one) for n, one in enumerate(steps)]) == status
+    assert plans_tree.overall_status([PlanNode(str(n), "x", one) for n, one in enumerate(steps)]) == status

@@ -16,7 +16,7 @@ from core.events.publishing import Author
 from core.memory.changes import Add, Archive, Change, Confirm, Merge, Owner
 from core.memory.identity import KnownMemory
 from core.reflection import profile, profile_attributes
-from core.reflection.profile import Profile
+from core.reflection.profile import StoredProfile
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Status, Topic, Trust
 from tests.databases import analyzed, carried_out
@@ -36,7 +36,7 @@ def built(app: Database, owner: profile.ProfileOwner = OF_ADA, now: datetime | N
         return plan.write(tx, PERSON)
 
 
-def kept(app: Database, owner: profile.ProfileOwner = OF_ADA) -> Profile:
+def kept(app: Database, owner: profile.ProfileOwner = OF_ADA) -> StoredProfile:
     with app.tenant(TENANT) as tx:
         found = profile.get(tx, owner)
     assert found is not None

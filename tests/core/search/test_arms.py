@@ -6,7 +6,7 @@ import numpy as np
 
 from core.search import arms, candidates, ordering, ranking
 from core.search.candidates import Hit
-from core.search.ordering import Page, RankedHit, RankedPage
+from core.search.ordering import PageCut, RankedHit, RankedPage
 from core.search.question_analysis import PLAIN
 
 
@@ -14,7 +14,7 @@ def page_of(*hits: Hit, passages: tuple[Hit, ...] = ()) -> RankedPage:
     found = candidates.of(hits)
     scores = ranking.score_candidates(found, ranking.RankingQuery(PLAIN, ideal=1.0))
     ranked = [RankedHit(one, 1.0, {}) for one in passages]
-    return ordering.cut_page(found, scores, ranked, Page(10), lambda places: np.zeros((len(places), 1), np.float32))
+    return ordering.cut_page(found, scores, ranked, PageCut(10), lambda places: np.zeros((len(places), 1), np.float32))
 
 
 WORDS = Hit("a", "message", 3.0, None, "s1", 1)

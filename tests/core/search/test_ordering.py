@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.index.resident.arrays import Floats, Places
 from core.search import candidates, ordering, pagination
 from core.search.candidates import Hit
-from core.search.ordering import Page, RankedHit
+from core.search.ordering import PageCut, RankedHit
 from core.search.ranking import RankingQuery, score_candidates
 
 
@@ -18,7 +18,7 @@ def message(n: int, lexical: float, **more: Any) -> Hit:
     return Hit(f"m{n:03}", "message", lexical, 0.0, session_id=f"s{n}", position=1, **more)
 
 
-def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[RankedHit]:
+def ordered(hits: Sequence[Hit], page: PageCut, vectors: Floats | None = None) -> list[RankedHit]:
     found = candidates.of([hit for hit in hits if hit.type not in {"document", "unit"}])
     scores = score_candidates(found, RankingQuery())
     shelved = ordering.score_passages(
@@ -54,11 +54,11 @@ mixed = st.lists(
 def test_page_after_page_everything_comes_once_in_the_order_of_one_page(
     hits: list[Hit], limit: int, diversity: float
 ) -> None:
-    whole = ordered(hits, Page(1000, diversity=diversity))
+    whole = ordered(hits, PageCut(1000, diversity=diversity))
     seen: list[RankedHit] = []
     while True:
         after = pagination.place_of(seen[-1]) if seen else None
-        page = ordered(hits, Page(limit, after=after, diversity=diversity))
+        page = ordered(hits, PageCut(limit, after=after, diversity=diversity))
         if not page:
             break
         seen += page
@@ -68,21 +68,21 @@ def test_page_after_page_everything_comes_once_in_the_order_of_one_page(
 
 @given(mixed)
 def test_the_order_does_not_hang_on_the_order_in_which_rows_were_read(hits: list[Hit]) -> None:
-    assert keys(ordered(hits, Page(1000))) == keys(ordered(hits[::-1], Page(1000)))
+    assert keys(ordered(hits, PageCut(1000))) == keys(ordered(hits[::-1], PageCut(1000)))
 
 
 def test_where_the_last_result_is_gone_the_next_page_begins_with_what_scores_less() -> None:
     hits = [message(n, float(9 - n)) for n in range(9)]
-    last = ordered(hits, Page(3))[-1]
+    last = ordered(hits, PageCut(3))[-1]
     left = [hit for hit in hits if hit.key != last.hit.key]
-    assert keys(ordered(left, Page(2, after=pagination.place_of(last)))) == ["m003", "m004"]
+    assert keys(ordered(left, PageCut(2, after=pagination.place_of(last)))) == ["m003", "m004"]
 
 
 def test_who_asks_for_other_things_gets_what_repeats_the_least() -> None:
     hits = [message(0, 5.0), message(1, 4.9), message(2, 4.0)]
     vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
-    assert keys(ordered(hits, Page(3), vectors)) == ["m000", "m001", "m002"]
-    assert keys(ordered(hits, Page(3, diversity=0.5), vectors)) == ["m000", "m002", "m001"]
+    assert keys(ordered(hits, PageCut(3), vectors)) == ["m000", "m001", "m002"]
+    assert keys(ordered(hits, PageCut(3, diversity=0.5), vectors)) == ["m000", "m002", "m001"]
 
 
 def test_of_each_type_so_many_in_one_order() -> None:
@@ -92,7 +92,7 @@ def test_of_each_type_so_many_in_one_order() -> None:
         *(Hit(f"d{n}", "document", 1.0, 0.1, session_id="d", position=n) for n in range(4)),
         *(Hit(f"u{n}", "unit", 1.0, 0.1, session_id="s", position=n) for n in range(4)),
     ]
-    found = ordered(hits, Page(2, each=True))
+    found = ordered(hits, PageCut(2, each=True))
     assert {type_: sum(one.hit.type == type_ for one in found) for type_ in ordering.TYPES} == dict.fromkeys(
         ordering.TYPES, 2
     )
@@ -101,22 +101,22 @@ def test_of_each_type_so_many_in_one_order() -> None:
 
 def test_each_result_says_how_many_fit_better_in_each_arm() -> None:
     hits = [message(0, 5.0), Hit("m1", "message", 3.0, 0.9, session_id="s", position=1), message(2, 4.0)]
-    ranks = {one.hit.key: one.ranks for one in ordered(hits, Page(9))}
+    ranks = {one.hit.key: one.ranks for one in ordered(hits, PageCut(9))}
     assert ranks["m1"] == {"lexical": 3, "vector": 1}
     assert ranks["m000"] == {"lexical": 1, "vector": 2}
 
 
 def test_of_nothing_there_is_nothing_in_any_order() -> None:
-    assert ordered([], Page(5, diversity=0.5)) == []
+    assert ordered([], PageCut(5, diversity=0.5)) == []
 
 
 def test_a_share_of_the_best_score_is_needed() -> None:
     hits = [message(n, lexical) for n, lexical in enumerate([4.0, 3.9, 1.0, 0.1])]
-    everything = ordered(hits, Page(10))
+    everything = ordered(hits, PageCut(10))
     near = [one for one in everything if one.score >= 0.8 * everything[0].score]
     assert 1 < len(near) < len(hits)
-    assert keys(ordered(hits, Page(10, share=0.8))) == keys(near)
-    assert ordered([], Page(5, share=0.8)) == []
+    assert keys(ordered(hits, PageCut(10, share=0.8))) == keys(near)
+    assert ordered([], PageCut(5, share=0.8)) == []
 
 
 def test_what_is_cited_already_is_not_shown_again() -> None:
@@ -128,15 +128,15 @@ def test_what_is_cited_already_is_not_shown_again() -> None:
         Hit("none", "memory", 0.1, 0.0),
         Hit("leaf", "document", 0.1, 0.0),
     ]
-    assert keys(ordered(hits, Page(10)))[:2] == ["one", "m000"]
-    assert set(keys(ordered(hits, Page(10, distinct=True)))) == {"one", "both", "none", "leaf"}
+    assert keys(ordered(hits, PageCut(10)))[:2] == ["one", "m000"]
+    assert set(keys(ordered(hits, PageCut(10, distinct=True)))) == {"one", "both", "none", "leaf"}
 
 
 @given(mixed, st.integers(1, 7))
 def test_pages_of_distinct_results_are_parts_of_one(hits: list[Hit], limit: int) -> None:
-    whole = keys(ordered(hits, Page(1000, distinct=True, share=0.5)))
-    first = ordered(hits, Page(limit, distinct=True, share=0.5))
+    whole = keys(ordered(hits, PageCut(1000, distinct=True, share=0.5)))
+    first = ordered(hits, PageCut(limit, distinct=True, share=0.5))
     assert keys(first) == whole[:limit]
     if first:
-        then = ordered(hits, Page(limit, after=pagination.place_of(first[-1]), distinct=True, share=0.5))
+        then = ordered(hits, PageCut(limit, after=pagination.place_of(first[-1]), distinct=True, share=0.5))
         assert keys(then) == whole[limit : 2 * limit]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.search import candidates as made
 from core.search import ordering
 from core.search.candidates import Hit
-from core.search.ordering import Page, RankedHit
+from core.search.ordering import PageCut, RankedHit
 from core.search.question_analysis import Analysis
 from core.search.ranking import RankingQuery, score_candidates
 from core.search.time_spans import TimeSpan
@@ -32,7 +32,7 @@ def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[R
     scores = score_candidates(found, RankingQuery(Analysis(wants_time=wants_time)))
     blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
     return ordering.cut_page(
-        found, scores, ordering.score_passages(passages, found, scores, RankingQuery()), Page(limit), blind
+        found, scores, ordering.score_passages(passages, found, scores, RankingQuery()), PageCut(limit), blind
     ).ranked
 
 

@@ -19,7 +19,7 @@ from core.erasure import user as user_erasure
 from core.events.doorbell import Doorbell, broker_url
 from core.memory.changes import Owner
 from core.search import recall_log
-from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Recorded, Spacing, announcements_of
+from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, RecallSpacing, Recorded, announcements_of
 from core.storage.db import Database
 from core.tenancy import retention
 from core.tenancy.retention import Retention
@@ -167,7 +167,7 @@ def numbers(due: list[Recall]) -> list[tuple[set[int], int]]:
 
 
 def test_the_same_memories_are_announced_once_a_minute_with_all_that_asked_for_them() -> None:
-    spacing = Spacing()
+    spacing = RecallSpacing()
     assert numbers(spacing.due([a_recall(1, 2), a_recall(2, 3)], 0)) == [({1, 2, 3}, 2)]
     for second in range(1, 60):
         assert spacing.due([a_recall(1), a_recall(3)], second) == []
@@ -176,7 +176,7 @@ def test_the_same_memories_are_announced_once_a_minute_with_all_that_asked_for_t
 
 
 def test_a_memory_that_was_not_announced_lately_does_not_wait_and_takes_the_others_along() -> None:
-    spacing = Spacing()
+    spacing = RecallSpacing()
     spacing.due([a_recall(1)], 0)
     assert spacing.due([a_recall(1)], 1) == []
     assert numbers(spacing.due([a_recall(2)], 2)) == [({1, 2}, 2)]
@@ -184,7 +184,7 @@ def test_a_memory_that_was_not_announced_lately_does_not_wait_and_takes_the_othe
 
 
 def test_askers_are_announced_each_for_themselves_and_what_is_held_is_said_at_the_end() -> None:
-    spacing = Spacing()
+    spacing = RecallSpacing()
     assert len(spacing.due([a_recall(1), a_recall(1, asker=BOB)], 0)) == 2
     assert spacing.due([a_recall(1, asker=BOB), a_recall(1, announced=False)], 1) == []
     assert [(one.asker, one.searches) for one in spacing.due([], 1, ending=True)] == [(BOB, 1)]
@@ -197,7 +197,7 @@ steps = st.tuples(st.floats(0, 50), st.lists(st.frozensets(st.integers(1, 4), mi
 def test_every_search_is_counted_once_and_no_memory_is_said_to_wait_for_longer_than_a_minute(
     turns: list[tuple[float, list[frozenset[int]]]],
 ) -> None:
-    spacing, now, asked, said = Spacing(), 0.0, 0, 0
+    spacing, now, asked, said = RecallSpacing(), 0.0, 0, 0
     waiting: dict[int, float] = {}
     for passed, searches in turns:
         now += passed
@@ -320,7 +320,7 @@ def test_queries_of_an_event_are_bounded() -> None:
     asker = Asker(TENANT, "ada", None)
     ids = [UUID(int=n) for n in range(60)]
     served = [Served("", one) for one in ids]
-    spacing = Spacing()
+    spacing = RecallSpacing()
     taken = [
         Recall(asker, served, announced=True, queries=recall_log._recalled_for(f"{n} " + "x" * 600, None, served))
         for n in range(15)

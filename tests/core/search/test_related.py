@@ -13,7 +13,7 @@ from core.errors import NotFound
 from core.memory import writer
 from core.memory.changes import Add, Archive, Edit, Link, Owner
 from core.search import related
-from core.search.related import REACH, RelatedMemory
+from core.search.related import REACH, ActivatedMemory
 from core.search.spreading import FAN
 from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
@@ -29,12 +29,12 @@ def ada(app: Database) -> Bench:
     return Bench(app)
 
 
-def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[RelatedMemory]:
+def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[ActivatedMemory]:
     with app.tenant(TENANT) as tx:
         return related.related_to(tx, memory_id, **how)  # type: ignore[arg-type]
 
 
-def names(found: list[RelatedMemory]) -> list[UUID]:
+def names(found: list[ActivatedMemory]) -> list[UUID]:
     return [one.id for one in found]
 
 

@@ -16,7 +16,7 @@ from core.memory import writer
 from core.memory.as_of import Moment
 from core.memory.changes import Archive, Owner
 from core.search import opening, query, uncached
-from core.search.question import SearchAnswer
+from core.search.question import RankedAnswer
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from tests.core.index.resident.answers import FILTERS, everything, lived
@@ -58,7 +58,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     filler.stop()
 
 
-def asked_of(app: Database, words: str, **asked: Any) -> SearchAnswer:
+def asked_of(app: Database, words: str, **asked: Any) -> RankedAnswer:
     return query.search(app, TENANT, a_question(words, **asked), EMBEDDER)
 
 

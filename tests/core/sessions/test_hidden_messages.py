@@ -26,7 +26,7 @@ def talk(app: Database) -> Database:
 
 def hide(
     app: Database, message: str = "m1", author: Author = ADA, reason: str | None = None
-) -> hidden_messages.HiddenMark:
+) -> hidden_messages.HiddenMessage:
     with app.tenant(TENANT) as tx:
         return hidden_messages.hide(tx, TENANT, "s1", message, author, reason)
 

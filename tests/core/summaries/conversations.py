@@ -11,7 +11,7 @@ from core.extraction.protocol import ExtractedUnit
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.summaries import units
-from core.summaries.units import PendingUnits, Unit
+from core.summaries.units import ConversationUnit, PendingUnits
 from core.types import Json
 from tests.samples import TENANT, said
 
@@ -75,17 +75,17 @@ def wrote(app: Database, session: str = "s1", retold: Sequence[ExtractedUnit] = 
     return write(app, planned(app, session, retold))
 
 
-def seen(app: Database, by: str | None = None, session: str = "s1") -> list[Unit]:
+def seen(app: Database, by: str | None = None, session: str = "s1") -> list[ConversationUnit]:
     """The units that a user sees, oldest first."""
     with app.tenant(TENANT) as tx:
         return units.of_session(tx, session, by)[::-1]
 
 
-def spans(found: Sequence[Unit]) -> list[tuple[int, int, str]]:
+def spans(found: Sequence[ConversationUnit]) -> list[tuple[int, int, str]]:
     return [(one.from_position, one.to_position, one.boundary) for one in found]
 
 
-def words(found: Sequence[Unit]) -> str:
+def words(found: Sequence[ConversationUnit]) -> str:
     """All that units say."""
     return str([(u.subject, u.summary, u.narrative, u.participants, u.keywords, u.facts) for u in found])
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 from core.events import parsing
 from core.transfer import intake
-from core.transfer.intake import Owner
+from core.transfer.intake import ImportOwner
 from core.transfer.records import Conversation, Note, Statement, Turn
 from core.types import Json
 
-ADA = Owner("ada")
+ADA = ImportOwner("ada")
 NOON = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 
@@ -18,7 +18,7 @@ def talk(identity: str, *texts: str, group: str | None = None) -> Conversation:
     return Conversation(identity, [Turn(f"t{n}", "user", text, NOON) for n, text in enumerate(texts)], group=group)
 
 
-def events(*records: Conversation | Statement, owner: Owner = ADA) -> list[Json]:
+def events(*records: Conversation | Statement, owner: ImportOwner = ADA) -> list[Json]:
     made = list(intake.events(records, owner))
     assert parsing.check(made)
     return made
@@ -40,7 +40,7 @@ def test_the_same_content_has_the_same_ids_and_other_content_others() -> None:
     first, again, other = events(talk("a", "One.")), events(talk("a", "One.")), events(talk("a", "Two."))
     assert [one["id"] for one in first] == [one["id"] for one in again]
     assert first[0]["id"] != other[0]["id"]
-    assert events(talk("a", "One."), owner=Owner("bob"))[0]["id"] != first[0]["id"]
+    assert events(talk("a", "One."), owner=ImportOwner("bob"))[0]["id"] != first[0]["id"]
 
 
 def test_a_conversation_that_has_grown_ends_again() -> None:
@@ -58,7 +58,7 @@ def test_a_long_message_becomes_several() -> None:
 def test_the_group_of_a_project_counts_unless_another_is_asked_for() -> None:
     [message, _] = events(talk("a", "One.", group="project:shop"))
     assert message["payload"]["group_id"] == "project:shop"
-    [message, _] = events(talk("a", "One.", group="project:shop"), owner=Owner("ada", "team"))
+    [message, _] = events(talk("a", "One.", group="project:shop"), owner=ImportOwner("ada", "team"))
     assert message["payload"]["group_id"] == "team"
 
 
@@ -98,7 +98,7 @@ def test_a_time_to_come_is_now() -> None:
 
 
 def test_a_note_is_a_document_with_an_address() -> None:
-    made = intake.document(Note("claude/memory", "Claude's memory", "Ada is a nurse."), Owner("ada", "team"))
+    made = intake.document(Note("claude/memory", "Claude's memory", "Ada is a nurse."), ImportOwner("ada", "team"))
     assert made == {
         "user_id": "ada",
         "group_id": "team",

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.transfer import intake
-from core.transfer.intake import Owner
-from core.transfer.opened import Allowance
-from core.transfer.reading import NAMES, Reading
+from core.transfer.intake import ImportOwner
+from core.transfer.opened import ReadingAllowance
+from core.transfer.reading import NAMES, PathReading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.types import Json
 from tests.core.transfer import vendors
@@ -42,7 +42,7 @@ def test_the_same_export_is_read_from_a_file_shards_a_folder_and_a_zip(tmp_path:
 def test_one_format_can_be_wanted(tmp_path: Path) -> None:
     written(tmp_path / "a.json", CHATGPT)
     written(tmp_path / "b.json", vendors.mem0_page())
-    reading = Reading(tmp_path, "mem0")
+    reading = PathReading(tmp_path, "mem0")
     assert not kept(list(reading.records()), Conversation)
     assert reading.recognised == {"mem0"}
 
@@ -71,7 +71,7 @@ ODD = st.sampled_from(
 @pytest.mark.parametrize("name", GOOD)
 def test_a_format_is_recognised_by_any_of_its_entries(tmp_path: Path, name: str) -> None:
     for number, odd in enumerate(({}, {"hello": "world"}, None)):
-        reading = Reading(lines(tmp_path / f"{number}.jsonl", [odd] * 50 + list(GOOD[name])))  # type: ignore[list-item]
+        reading = PathReading(lines(tmp_path / f"{number}.jsonl", [odd] * 50 + list(GOOD[name])))  # type: ignore[list-item]
         assert [record for record in reading.records() if not isinstance(record, Skipped)]
         assert reading.recognised == {name}
 
@@ -88,7 +88,7 @@ def test_an_odd_entry_costs_only_itself(tmp_path: Path, name: str, data: st.Data
     alone = [record for record in read(lines(tmp_path / "y.jsonl", GOOD[name])) if not isinstance(record, Skipped)]
     first = [record for record in records if not isinstance(record, Skipped)]
     assert texts(first)[: len(texts(alone))] == texts(alone)
-    assert list(intake.events([one for one in first if isinstance(one, Conversation | Statement)], Owner("ada")))
+    assert list(intake.events([one for one in first if isinstance(one, Conversation | Statement)], ImportOwner("ada")))
 
 
 def texts(records: list[Record]) -> list[str]:
@@ -109,7 +109,7 @@ def broken(data: st.DataObject, value: Any) -> Any:
 
 
 def test_entries_of_two_formats_in_one_file_are_both_read(tmp_path: Path) -> None:
-    reading = Reading(lines(tmp_path / "x.jsonl", [*GOOD["mem0"], *GOOD["messages"]]))
+    reading = PathReading(lines(tmp_path / "x.jsonl", [*GOOD["mem0"], *GOOD["messages"]]))
     assert len([record for record in reading.records() if not isinstance(record, Skipped)]) == 3
     assert reading.recognised == {"mem0", "messages"}
 
@@ -119,7 +119,7 @@ def test_the_names_of_formats_are_those_of_the_table() -> None:
 
 
 def test_between_two_objects_of_a_file_others_may_compute(tmp_path: Path) -> None:
-    class Counting(Allowance):
+    class Counting(ReadingAllowance):
         def go_on(self) -> None:
             nonlocal turns
             turns += 1
@@ -127,5 +127,5 @@ def test_between_two_objects_of_a_file_others_may_compute(tmp_path: Path) -> Non
     turns = 0
     said = "".join(json.dumps({"role": "user", "content": f"I have {n} dogs."}) + "\n" for n in range(500))
     (tmp_path / "messages.jsonl").write_text(said)
-    list(Reading(tmp_path, allowance=Counting()).records())
+    list(PathReading(tmp_path, allowance=Counting()).records())
     assert turns >= 500

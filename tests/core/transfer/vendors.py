@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.transfer.reading import Reading
+from core.transfer.reading import PathReading
 from core.transfer.records import Conversation, Record, Skipped
 from core.types import Json
 
@@ -172,7 +172,7 @@ def locomo() -> Json:
 
 
 def read(path: Path, only: str | None = None, *, forbidden: bool = False) -> list[Record]:
-    return list(Reading(path, only, forbidden).records())
+    return list(PathReading(path, only, forbidden).records())
 
 
 def written(path: Path, value: object) -> Path:

@@ -19,7 +19,7 @@ from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.types import Json
 from rules.backtest import backtest, log_window
-from rules.backtest.backtest import Progress, Result
+from rules.backtest.backtest import BacktestProgress, Result
 from rules.document.schema import Rule
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows
@@ -230,7 +230,7 @@ def test_progress_is_told_and_ends_with_the_result(app: Database, monkeypatch: p
     install(app)
     accept_all(app, [event(id=f"e{n}") for n in range(50)])
     *told, last = steps(app, a_rule(event_type="*"))
-    assert told == [Progress(0, 50, 0), Progress(20, 50, 20), Progress(40, 50, 40)]
+    assert told == [BacktestProgress(0, 50, 0), BacktestProgress(20, 50, 20), BacktestProgress(40, 50, 40)]
     assert isinstance(last, Result)
 
 

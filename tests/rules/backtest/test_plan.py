@@ -11,7 +11,7 @@ from core.storage.db import Database
 from core.types import Event, Json
 from rules.backtest import plan, selection
 from rules.backtest.plan import PlanRequest
-from rules.backtest.selection import EventFilter
+from rules.backtest.selection import EventSelector
 from rules.document.schema import parse
 from rules.document.targets import TARGETS
 from rules.engine.ruleset import Ruleset
@@ -21,7 +21,7 @@ from tests.samples import TENANT, accept, event
 
 
 def planned(app: Database, *documents: Json, limit: int = 1_000, samples: int = 2) -> Json:
-    wanted = EventFilter(types=("order.placed",))
+    wanted = EventSelector(types=("order.placed",))
     with app.tenant(TENANT) as tx:
         extent = selection.measure(tx, wanted, limit)
     rules = [(parse(document, TARGETS), 3) for document in documents]

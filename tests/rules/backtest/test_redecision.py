@@ -10,7 +10,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Event, Json
 from rules.backtest import redecision
-from rules.backtest.redecision import Decision, Firing, HeldLater, Redecision
+from rules.backtest.redecision import Decided, Firing, HeldLater, Redecision
 from rules.document.schema import parse
 from rules.document.targets import TARGETS
 from rules.engine.ruleset import Ruleset
@@ -41,7 +41,7 @@ def words(found: list[Any]) -> list[Any]:
     """Steps in short: decisions as verdict and reason, firings as their number of events."""
     return [
         (step.verdict, step.reason)
-        if isinstance(step, Decision)
+        if isinstance(step, Decided)
         else len(step.seqs)
         if isinstance(step, Firing)
         else (step.stage, len(step.seqs))

@@ -7,7 +7,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import replay
-from rules.backtest.replay import SessionReading, StatementRequest
+from rules.backtest.replay import ReplayedRequest, SessionReading
 from rules.document.schema import parse
 from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
@@ -26,7 +26,7 @@ def a_rule(name: str, **fields: Any) -> Json:
     return plain | fields
 
 
-def readings(app: Database, *documents: Json, until: datetime = NEVER) -> list[SessionReading | StatementRequest]:
+def readings(app: Database, *documents: Json, until: datetime = NEVER) -> list[SessionReading | ReplayedRequest]:
     rules = [(parse(document, TARGETS), 1) for document in documents]
     return list(replay.read(app, TENANT, "ada", rules, until, Meanings(HashEmbedder())))
 
@@ -55,7 +55,7 @@ def test_a_debounce_ends_its_wait_between_the_messages_or_after_the_last(app: Da
 def test_what_someone_asked_for_is_kept_whatever_the_rules_are(app: Database) -> None:
     accept(app, event("memory.requested", {"user_id": "ada", "content": "I like tea."}))
     (stated,) = readings(app)
-    assert isinstance(stated, StatementRequest)
+    assert isinstance(stated, ReplayedRequest)
     assert stated.event.payload["content"] == "I like tea."
 
 

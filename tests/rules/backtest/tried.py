@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Json
-from rules.backtest.backtest import Backtest, BacktestRequest, Progress, Result
+from rules.backtest.backtest import Backtest, BacktestProgress, BacktestRequest, Result
 from rules.document.schema import Rule
 from rules.engine.similarity import Meanings
 from rules.registry import store
@@ -30,7 +30,7 @@ def install(app: Database, *documents: Json) -> None:
         tx.execute(text("DELETE FROM events"))
 
 
-def steps(app: Database, draft: Rule, **more: Any) -> list[Progress | Result]:
+def steps(app: Database, draft: Rule, **more: Any) -> list[BacktestProgress | Result]:
     meanings = Meanings(HashEmbedder())
     asked = BacktestRequest(draft, **{"since": NOON - HOUR, "until": NOON + HOUR, **more})
     return list(Backtest(app, TENANT, asked, meanings, max_hops=8).run())

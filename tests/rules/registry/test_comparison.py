@@ -14,7 +14,7 @@ from core.errors import NotFound
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import comparison, store
-from rules.registry.comparison import Decision
+from rules.registry.comparison import ComparedDecision
 from tests import databases
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event
@@ -22,8 +22,8 @@ from tests.samples import TENANT, accept, event
 NOW = datetime.now(UTC)
 
 
-def on(seq: int, verdict: str, reason: str | None = None, *, version: int = 1) -> tuple[int, Decision]:
-    return seq, Decision(seq, NOW, version, verdict, reason)
+def on(seq: int, verdict: str, reason: str | None = None, *, version: int = 1) -> tuple[int, ComparedDecision]:
+    return seq, ComparedDecision(seq, NOW, version, verdict, reason)
 
 
 def save(app: Database, name: str, **fields: object) -> None:

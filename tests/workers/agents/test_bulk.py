@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import text
 
 from core.bulk import rows
-from core.bulk.rows import Page
+from core.bulk.rows import RowPage
 from core.config import Settings
 from core.consolidation.manual_merge import PreparedMerge
 from core.errors import Invalid, Never, NotFound
-from core.events.pending import Report
+from core.events.pending import Reported
 from core.storage.db import Database
 from tests.core.bulk.asking import a_job as a_bulk_job
 from tests.core.bulk.asking import begin, rows_of, standing, stored
@@ -36,8 +36,8 @@ def change(app: Database, settings: Settings, job_id: UUID) -> Outcome:
     return bulk.change_in_bulk(tools(settings), job_of(app, job_id))
 
 
-def page_of(outcome: Outcome) -> Page:
-    assert isinstance(outcome.pending, Page)
+def page_of(outcome: Outcome) -> RowPage:
+    assert isinstance(outcome.pending, RowPage)
     return outcome.pending
 
 
@@ -88,7 +88,7 @@ def test_a_job_that_has_ended_is_reported_and_left_alone(app: Database, settings
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE bulk_jobs SET status = :status"), {"status": status})
     outcome = change(app, settings, job_id)
-    assert outcome.pending == Report({"job": status})
+    assert outcome.pending == Reported({"job": status})
     assert [changes_of(app, add.id) for add in adds] == [["add"]] * 3
 
 

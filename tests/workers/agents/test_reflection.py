@@ -15,7 +15,7 @@ from core.memory import memories
 from core.memory.changes import Add, Archive, Dispute, Owner
 from core.memory.identity import KnownMemory
 from core.reflection import profile
-from core.reflection.profile import Profile
+from core.reflection.profile import StoredProfile
 from core.storage.db import Database
 from core.types import Evidence, Json
 from rules.registry import store
@@ -35,7 +35,7 @@ def tools(settings: Settings, app: Database) -> Tools:
     return tools_of(settings, app)
 
 
-def kept(app: Database, owner: profile.ProfileOwner) -> Profile | None:
+def kept(app: Database, owner: profile.ProfileOwner) -> StoredProfile | None:
     with app.tenant(TENANT) as tx:
         return profile.get(tx, owner)
 

@@ -18,7 +18,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import selection
-from rules.backtest.selection import EventFilter
+from rules.backtest.selection import EventSelector
 from rules.registry import store
 from tests.factories import a_job
 from tests.samples import TENANT, accept, event
@@ -57,7 +57,7 @@ def save(app: Database, *documents: Json) -> None:
 
 
 def begun(app: Database, *names: str, mode: replays.Mode = "live") -> UUID:
-    wanted = EventFilter(types=("order.placed",))
+    wanted = EventSelector(types=("order.placed",))
     with app.tenant(TENANT) as tx:
         extent = selection.measure(tx, wanted, 1_000)
         rules = [[rule.name, rule.version] for rule in store.get_all(tx, names)]
@@ -66,7 +66,7 @@ def begun(app: Database, *names: str, mode: replays.Mode = "live") -> UUID:
         return replays.request(tx, TENANT, new, Author("test"), limit=9)[0]
 
 
-def standing(app: Database, replay_id: UUID) -> replays.Standing:
+def standing(app: Database, replay_id: UUID) -> replays.ReplayStanding:
     with app.tenant(TENANT) as tx:
         return replays.get(tx, replay_id)
 

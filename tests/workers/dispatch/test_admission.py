@@ -32,14 +32,14 @@ from tests.works import run_one
 from workers import wiring
 from workers.agents import table
 from workers.dispatch import admission, insertion, sweep
-from workers.dispatch.admission import RESERVE, AdmissionControl, Wait
+from workers.dispatch.admission import RESERVE, ModelAdmission, Wait
 from workers.dispatch.model import BoundAgent, Job, Ledger, NewDispatch, Outcome, PostponedPart
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
 NAME = "models.example/m"
 PATIENT = replace(POLICY, retry_base=0.001, retry_max=0.001)
-GATE = AdmissionControl(
+GATE = ModelAdmission(
     Provider(NAME, ProviderLimits(None, None, 3, timedelta(seconds=600), timedelta(seconds=900))),
     asking=frozenset({"agent", "reader"}),
     reading=frozenset({"reader"}),
@@ -49,12 +49,12 @@ GATE = AdmissionControl(
 )
 
 
-def a_admission_control(requests: float | None = None, tokens: float | None = None, **more: Any) -> AdmissionControl:
+def a_admission_control(requests: float | None = None, tokens: float | None = None, **more: Any) -> ModelAdmission:
     provider = Provider(NAME, replace(GATE.provider.limits, requests=requests, tokens=tokens))
     return replace(GATE, provider=provider, **more)
 
 
-def guarded(app: Database, agent: BoundAgent, admission_control: AdmissionControl = GATE) -> Ledger:
+def guarded(app: Database, agent: BoundAgent, admission_control: ModelAdmission = GATE) -> Ledger:
     names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, admission_control)
 

@@ -22,7 +22,7 @@ from tests.works import Works
 from workers.dispatch import insertion
 from workers.routing import action_dispatches, router
 from workers.routing.action_dispatches import FiredRule
-from workers.routing.router import IDLE_POLLS, Glance, Router
+from workers.routing.router import IDLE_POLLS, Router, RouterGlance
 
 
 def unrouted(queue: Database) -> int:
@@ -466,7 +466,7 @@ def test_an_idle_router_asks_once_a_turn_and_a_hint_spares_the_question(
     asked, sent = list[bool](), list[Any]()
     glance = router.glance
 
-    def noted(routing: Router) -> Glance:
+    def noted(routing: Router) -> RouterGlance:
         seen = glance(routing)
         asked.append(seen.has_work)
         return seen

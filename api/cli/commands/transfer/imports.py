@@ -17,8 +17,8 @@ from api.cli.commands.transfer import archives
 from api.terminal import err, escape, out, say
 from core.errors import ImprintError
 from core.transfer import intake
-from core.transfer.intake import Owner
-from core.transfer.reading import NAMES, Reading
+from core.transfer.intake import ImportOwner
+from core.transfer.reading import NAMES, PathReading
 from core.transfer.records import Conversation, Note, Record, Statement
 from core.transfer.report import Report
 from core.types import Json
@@ -79,7 +79,7 @@ def import_(
         raise typer.BadParameter(
             "An archive of Imprint keeps the groups in which something was said; leave --group out."
         )
-    report = archives.report(path) if is_archive else Report.of(Reading(path, only, include_forbidden))
+    report = archives.report(path) if is_archive else Report.of(PathReading(path, only, include_forbidden))
     if not as_json:
         _show(report)
     if dry_run:
@@ -93,7 +93,7 @@ def import_(
         if is_archive:
             sent = archives.restore(client, path, user, timeout)
         else:
-            sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), report)
+            sent = _send(client, PathReading(path, only, include_forbidden), ImportOwner(user, group), report)
         pending = (
             publish.wait_until_settled(client, sent["settle_token"], timeout)
             if settle and sent["settle_token"]
@@ -131,7 +131,7 @@ def _settled(pending: int | None) -> str:
     return "" if pending is None else ", settled" if not pending else f", {pending} still pending"
 
 
-def _send(client: Client, reading: Reading, owner: Owner, report: Report) -> Json:
+def _send(client: Client, reading: PathReading, owner: ImportOwner, report: Report) -> Json:
     """Send all records; return the numbers and the last settle token."""
     sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
     status = "failed"
@@ -147,7 +147,7 @@ def _send(client: Client, reading: Reading, owner: Owner, report: Report) -> Jso
     return sent
 
 
-def _record(client: Client, owner: Owner, report: Report, sent: Json, status: str) -> None:
+def _record(client: Client, owner: ImportOwner, report: Report, sent: Json, status: str) -> None:
     """Leave a record for the list of imports; without one nothing else is wrong."""
     counts = {name: value for name, value in report.as_json().items() if name not in {"formats", "examples", "skipped"}}
     skipped = {reason[:REASON_CHARACTERS]: number for reason, number in report.skipped.most_common(RECORDED_REASONS)}
@@ -160,7 +160,7 @@ def _record(client: Client, owner: Owner, report: Report, sent: Json, status: st
 
 
 def _statements(
-    client: Client, records: Iterable[Record], owner: Owner, sent: Json
+    client: Client, records: Iterable[Record], owner: ImportOwner, sent: Json
 ) -> Iterator[Conversation | Statement]:
     """Yield what becomes events; notes, and statements as long as notes, are sent as documents on the way."""
     for record in records:

@@ -11,7 +11,7 @@ from core.config import Settings
 from core.events.publishing import Author
 from core.memory import writer
 from core.memory.changes import Archive, Owner
-from core.memory.shadow import Difference
+from core.memory.shadow import Contrast
 from core.storage.db import Database
 from core.types import Json
 from rules.backtest import rebuild
@@ -164,7 +164,7 @@ def test_a_rebuild_that_is_let_go_while_it_is_made_leaves_nothing(
     live(door, settings, *TALK)
     compare = rebuild.compare
 
-    def let_go(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
+    def let_go(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Contrast:
         (made,) = door.get("/v1/rebuilds").json()["items"]
         door.ask("DELETE", f"/v1/rebuilds/{made['id']}")
         with db.tenant(shadow_id) as tx:

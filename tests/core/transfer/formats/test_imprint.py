@@ -7,7 +7,7 @@ import pytest
 
 from core.transfer.formats import imprint
 from core.transfer.opened import Unreadable
-from core.transfer.reading import Reading
+from core.transfer.reading import PathReading
 from core.types import Json
 from tests.core.transfer.rich import a_memory_line, a_message
 
@@ -17,7 +17,7 @@ def test_an_unpacked_archive_is_refused_with_what_to_import_instead(tmp_path: Pa
     assert imprint.is_part(line)
     (tmp_path / "x.jsonl").write_text(json.dumps(line))
     with pytest.raises(Unreadable, match="import the zip that `imprint user export` wrote"):
-        list(Reading(tmp_path).records())
+        list(PathReading(tmp_path).records())
 
 
 def test_messages_of_others_are_none_of_it() -> None:

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.transfer.restoring.context import ErasedUntil, Tally
+from core.transfer.restoring.context import ErasedUntil, LineTally
 from tests.factories import NOON
 
 
 def test_lines_are_counted_by_what_became_of_them_and_the_count_survives_a_restart() -> None:
-    tally = Tally({"messages": 4})
+    tally = LineTally({"messages": 4})
     for fate in ("restored", "known", "of another", "was erased for this user"):
         tally.count("messages", fate)
-    again = Tally.of(tally.as_json())
+    again = LineTally.of(tally.as_json())
     assert (again.lines, again.restored, again.known) == ({"messages": 4}, {"messages": 1}, {"messages": 1})
     assert again.left_out == {
         "messages: its session or its id belongs to another user of the tenant": 1,
