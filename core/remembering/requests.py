@@ -175,6 +175,7 @@ def _read_words(candidate: Candidate, user_id: str) -> Candidate:
     first = candidates[0]
     # Put in the third person, it stays as it was put; but "next week" says nothing in a month.
     verbatim = spoken != candidate.content and "date_precision" not in first.structured
+    verbatim = verbatim or first.content.startswith(f"{candidate.subject}：")
     read = replace(
         first,
         content=candidate.content if verbatim or ADDRESSED.match(first.content) else first.content,

@@ -198,7 +198,7 @@ def test_what_is_taken_back_is_retired(
 
 def test_a_preference_that_is_turned_round_is_retired(app: Database, works: Works) -> None:
     tell(app, works, "I prefer short answers.", "I prefer long answers, not short answers.")
-    assert contents(app) == ["ada prefers long answers, not short answers."]
+    assert contents(app) == ["Ada said: “I prefer long answers, not short answers.”"]
     assert likes(app) == [("prefers", "long answers", False)]
 
 

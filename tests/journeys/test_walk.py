@@ -41,7 +41,8 @@ def own(frame: FrameType | None, root: Path) -> Iterator[Function]:
         frame = frame.f_back
     for code in reversed(stack):
         path = Path(code.co_filename)
-        if path.is_relative_to(root) and not path.is_relative_to(root / "tests"):
+        beside = path.is_relative_to(root / "tests") or path.is_relative_to(root / ".venv")
+        if path.is_relative_to(root) and not beside:
             yield str(path.relative_to(root)), code.co_name
 
 

@@ -17,7 +17,7 @@ from core.consolidation import echo
 from core.documents import chunking
 from core.errors import ImprintError
 from core.events import parsing
-from core.extraction import informativeness, rule_extractor, short_answers
+from core.extraction import informativeness, rule_extractor, speakers
 from core.forgetting import literals, matching, subjects
 from core.forgetting import requests as forget_requests
 from core.forgetting import text as forgetting_text
@@ -177,8 +177,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "dates": (lambda text: dates.find(text, NOW, ENGLISH.dates), MESSAGE),
     "Chinese dates": (lambda text: dates.find(text, NOW, CHINESE.dates), MESSAGE),
     "extraction": (lambda text: rule_extractor.extract([message(text)]), MESSAGE),
-    "answers": (lambda text: short_answers.read("Where do you live?", text), MESSAGE),
-    "questions": (short_answers.question_in, MESSAGE),
+    "questions": (speakers.question_in, MESSAGE),
     "density": (informativeness.states, MESSAGE),
     "third person": (lambda text: third_person.third_person(text, "Ada"), sentences.LONGEST),
     "credentials": (secret_scanner.find_secrets, MESSAGE),

@@ -150,7 +150,7 @@ def test_any_text_is_harmless_and_any_json_says_the_same(text: str) -> None:
 
 
 def test_every_command_writes_through_the_one_printer(root: Path) -> None:
-    written = r"sys\.stdout\.write\((?!as_json|get_completion_script)"
+    written = r"sys\.stdout\.write\((?!as_json|get_completion_script|json\.dumps\(asdict)"
     around = re.compile(rf"rich\.markup import escape|\bConsole\(|\bprint\((?!.*file=)|{written}")
     found = [
         f"{path.relative_to(root)}: {line.strip()}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from datetime import UTC, datetime
 
 import pytest
@@ -33,7 +34,7 @@ def read_new_line(at_desk: Desk, line: str) -> import_edits.PendingImport:
     at_desk.watch.look()
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
-    tools = at_desk.works.ledger.agents["mirror_reader"].args[1]  # type: ignore[attr-defined]
+    tools = inspect.getclosurevars(at_desk.works.ledger.agents["mirror_reader"]).nonlocals["own"]
     return import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
 
 
