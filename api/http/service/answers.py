@@ -1,4 +1,4 @@
-"""Answers about the service and its tenant: statistics, costs, settings, prompts, rebuilds, imports."""
+"""Answers about the service: statistics, costs, what waits, health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Answers about a tenant: prompts, destinations, secrets, limits, retention, extraction, clock, embedding."""
 
 from __future__ import annotations
 
