@@ -42,7 +42,7 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
         plain = language.plain(stated)
         if not language.done.search(plain):
             continue
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, language.dates)))
+        dated = dates.made_absolute(plain, message.occurred_at, language.dates)
         sentence = language.third_person(dated, speaker, addressee)
         yield sentence if sentence.endswith((".", "!", "?")) else f"{sentence}{language.ends}"
 

@@ -85,7 +85,7 @@ def is_quotable(heard: HeardMessage, position: int, language: Grammar) -> bool:
 def candidate(heard: HeardMessage, position: int, language: Grammar, content: str | None) -> Candidate:
     """Return the candidate of a sentence without its slots. `content`: in other words; None: quoted."""
     message, sentence = heard.message, heard.sentences[position]
-    days = list(dates.find(sentence, message.occurred_at, language.dates))
+    days = dates.find(sentence, message.occurred_at, language.dates)
     orders = language.order.search(sentence)
     return candidates.without_slot(
         content or _quotation(heard, position, language, days), sentence, heard.speaker, message, days, language,
@@ -99,8 +99,8 @@ def restated(heard: HeardMessage, position: int, language: Grammar) -> str:
     """Return a sentence in the third person, its dates written out."""
     sentence = heard.sentences[position]
     plain = language.plain(sentences.asserted_part(sentence) or sentence)
-    days = list(dates.find(plain, heard.message.occurred_at, language.dates))
-    text = language.third_person(dates.written_out(plain, days), heard.speaker, heard.addressee)
+    dated = dates.made_absolute(plain, heard.message.occurred_at, language.dates)
+    text = language.third_person(dated, heard.speaker, heard.addressee)
     return text if text.endswith((".", "!", "?", "”", "。", "！", "？")) else f"{text}{language.full_stop}"
 
 

@@ -134,9 +134,10 @@ def _worth_keeping(heard: HeardMessage) -> Iterator[ReadSentence]:
 def _salient(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
     """Yield the sentences worth keeping of a message among people, if it says enough."""
     plain = {
-        sentence.position: sentence.language.plain(sentence.text)
+        sentence.position: words
         for sentence in several
-        if sentence.slots or (sentence.is_asserted and salience.is_told(sentence.language.plain(sentence.text)))
+        for words in [sentence.language.plain(sentence.text)]
+        if sentence.slots or (sentence.is_asserted and salience.is_told(words))
     }
     heavy = bool(plain) and _weight(several, plain) >= salience.THRESHOLD
     for sentence in several:

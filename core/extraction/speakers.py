@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from core.language import languages, sentences
 from core.language.en import pretence
-from core.language.language import Grammar
 from core.language.lazy_regex import either
 from core.screening import names as screening_names
 from core.types import Message
@@ -37,7 +36,6 @@ class HeardMessage:
     message: Message
     speaker: str
     sentences: Sequence[str]
-    language: Grammar
     before: Sequence[str]
     question: str
     answers: bool
@@ -103,7 +101,7 @@ def heard(messages: Sequence[Message]) -> Iterator[HeardMessage]:
             cut = sentences.split(text)
             before = spoken.setdefault(speaker, [])
             yield HeardMessage(
-                message, speaker, tuple(cut) if message.id in meant else (), languages.grammar_of(text), tuple(before),
+                message, speaker, tuple(cut) if message.id in meant else (), tuple(before),
                 _question_before(previous, speaker), previous is not None and _asks(previous.content),
                 frozenset(names - {speaker}), only_users, *setting,
             )  # fmt: skip

@@ -33,3 +33,8 @@ def written_out(text: str, mentions: list[DateMention]) -> str:
     for mention in reversed(mentions):
         text = text[: mention.start] + mention.text + text[mention.end :]
     return text
+
+
+def made_absolute(text: str, said_at: datetime, forms: Dates | None) -> str:
+    """Return a text that was said at this time with each of its dates as `written_out` has it."""
+    return written_out(text, find(text, said_at, forms))

@@ -154,7 +154,7 @@ def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others
             continue
         language = languages.grammar_of(stated)
         plain = language.plain(stated)
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, language.dates)))
+        dated = dates.made_absolute(plain, message.occurred_at, language.dates)
         if dated:
             own = language.own is None or language.own.search(dated)
             sentence = language.third_person(dated, speaker, to) if own else dated

@@ -195,7 +195,7 @@ _TAKES_BACK = lazy_regex(
 )
 
 
-def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
+def is_statement(plain: str) -> bool:
     """Return whether `plain` can be understood alone: no courtesy, not addressed to the listener."""
     return (
         len(plain.split()) >= 3
@@ -204,7 +204,7 @@ def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
         and not _SMALL_TALK.search(plain)
         and not _BROKEN.search(plain)
         and not _LAST_TALK.search(plain)
-        and (of_a_person or bool(_LABEL.match(plain) or _SUBJECT.search(plain) or _FINITE.search(plain)))
+        and bool(_LABEL.match(plain) or _SUBJECT.search(plain) or _FINITE.search(plain))
     )
 
 
