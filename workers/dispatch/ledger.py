@@ -13,8 +13,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
+from psycopg.errors import DeadlockDetected
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from uuid_utils.compat import uuid7
 
 from core import logs, metrics
@@ -54,6 +55,9 @@ log = structlog.get_logger()
 
 TURN_SECONDS = 0.05
 """Time for which a process continues with one tenant before it takes the next task from the broker."""
+
+CLAIM_ATTEMPTS = 3
+"""Claims of a dispatch until a deadlock is an error."""
 
 LEASE_LOST = "LEASE"
 """SQLSTATE with which `end_dispatch` refuses an end."""
@@ -154,6 +158,21 @@ def _return_grant(ledger: Ledger, job: Job) -> None:
 
 
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
+    """Claim a dispatch; None: it cannot begin.
+
+    A claim holds its row and waits for whoever ends another dispatch of the same key. An erasure that ends several of
+    a key may need both rows, and wins: the claim is tried again on what it left.
+    """
+    for left in reversed(range(CLAIM_ATTEMPTS)):
+        try:
+            return _claim_once(ledger, tenant_id, dispatch_id)
+        except OperationalError as error:
+            if not left or not isinstance(error.orig, DeadlockDetected):
+                raise
+    raise AssertionError
+
+
+def _claim_once(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     values = _claim_values(ledger, dispatch_id, uuid4())
     try:
         statements = fair_share.UNHURRIED, (fair_share.CLAIM, values)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import Json
 from tests.outcomes import Writing
+from tests.patience import wait_until
 from tests.samples import TENANT, accept, event
 from tests.workers.dispatch.owing import (
     POLICY,
@@ -202,6 +204,43 @@ def test_of_one_session_one_thinks_at_a_time_and_the_other_follows(app: Database
     assert [owed.id for owed in following] == [second]
     run_one(a_ledger(app, {"agent": works}), TENANT, second)
     assert marks(app) == 2
+
+
+@pytest.mark.parametrize(("status", "left"), [("cancelled", ("cancelled", 0)), ("pending", ("done", 1))])
+def test_a_claim_is_tried_again_after_a_deadlock(app: Database, status: str, left: tuple[str, int]) -> None:
+    running, waiting = owe(app, alone="session:s1"), owe(app, alone="session:s1")
+    book = a_ledger(app, {"agent": works})
+    _set_status(app, "running", running)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(5):
+            # The server ends the transaction that has waited for a second: this one, if it was held up for as long.
+            with contextlib.suppress(OperationalError):
+                with app.tenant(TENANT) as tx:
+                    tx.execute(_SET_STATUS, {"status": "cancelled", "ids": [running]})
+                    claim = pool.submit(run_one, book, TENANT, waiting)
+                    wait_until(lambda: _is_waited_for(app), every=0.005)
+                    tx.execute(_SET_STATUS, {"status": status, "ids": [waiting]})
+                break
+        assert claim.result(20) == []
+    assert (row_of(app, waiting).status, marks(app)) == left
+
+
+def _set_status(app: Database, status: str, *ids: UUID) -> None:
+    with app.tenant(TENANT) as tx:
+        tx.execute(_SET_STATUS, {"status": status, "ids": list(ids)})
+
+
+_SET_STATUS = text("""
+    UPDATE dispatches SET status = cast(:status AS text),
+        ended_at = CASE WHEN :status = 'cancelled' THEN clock_timestamp() END
+    WHERE id = ANY(:ids)
+""")
+
+
+def _is_waited_for(app: Database) -> bool:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'transactionid'"
+    with app.tenant(TENANT) as tx:
+        return bool(tx.execute(text(waiting)).scalar_one())
 
 
 @pytest.mark.parametrize("error", [Later("busy"), Never("no")])
