@@ -89,7 +89,7 @@ def report(by_talk: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> 
             regression.trained([*rest, *others[language]]).logits([sentence.row for sentence in rows])
         )
         keep, fact = np.array([sentence.row.label for sentence in rows]), np.array([sentence.fact for sentence in rows])
-        kept = guessed >= quoting.LEAST
+        kept = guessed >= regression.logistic(np.array(quoting.LEAST))
         yield (
             f"{name}: area {regression.area(guessed, keep):.3f}, kept that state a fact {fact[kept].mean():.3f}, "
             f"sentences that matter kept {keep[kept].sum() / keep.sum():.3f}"

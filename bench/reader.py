@@ -3,21 +3,25 @@
     pip install torch==2.14.1
     DATA=../shared/data
     TALK="$DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz"
-    python -m bench.reader [--left-out cases_x e] [--epochs 3] [--talk $TALK] [--write] [--again]
+    python -m bench.reader [--left-out cases_x e] [--epochs 3] [--talk $TALK] [--shares asks=0.1 slips=0.1] [--write]
+        [--again]
 
 The lower layers are those of the encoder and stay as they are. The upper ones begin as the encoder's and are trained
 with all heads together (`bench.reader_data`). Reported for each author who is left out: how many requests to forget
 and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; of how
 many slips the correction is found with both values; precision and recall of the other heads. `--talk` adds ordinary
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
-on, at half the rate. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs
-PyTorch, which nothing else here does; an epoch of all takes some 40 minutes on two cores.
+on, at half the rate; `--shares` reads a part of the examples of some tasks. The stored weights come of three epochs of
+all, and of shorter ones with `--again` each time that labelled data was added (decision 0078). `--write` stores the
+weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which nothing else here does; an
+epoch of all takes some 40 minutes on two cores.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import arguments, reader_data
+from bench import arguments, reader_data, regression
 from bench.reader_data import Example, Json
 from core.forgetting import matching
 from core.inference.local_embedder import GRAPHS, local_model_path, read_files
@@ -46,12 +50,20 @@ TASKS = {
 }
 """The heads that read the texts of each task."""
 
+GATE = "ends"
+"""Head that reads single messages and is fitted behind the others: a logistic regression on what they read."""
+
+GATE_RIDGE = 10.0
+
 HEAD_NAMES = tuple(head for heads in TASKS.values() for head in heads)
 BATCH = 32
 UPPER_RATE, HEAD_RATE = 6e-5, 1e-3
 WARM_UP = 60
 STEADY = 0.02
 """Share of the rate at the end of the training."""
+
+POOLED = 512
+"""Messages that are read at once for the gate."""
 
 DROPOUT = 0.1
 ATTENTION_HEADS = 12
@@ -268,6 +280,22 @@ class Training:
         return stored
 
 
+def with_gate(weights: Mapping[str, Any], left_out: frozenset[str], folder: Path) -> dict[str, Any]:
+    """Return weights with those of the gate."""
+    examples = list(reader_data.ending(left_out))
+    np.savez(folder / "without_gate.npz", **weights)
+    trained = Reader(GRAPHS / MULTILINGUAL.graph, read_files(MULTILINGUAL), folder / "without_gate.npz")
+    pooled = np.concatenate(
+        [
+            trained.pooled([example.texts for example in examples[at : at + POOLED]])
+            for at in range(0, len(examples), POOLED)
+        ]
+    )
+    labels = np.array([example.labels[GATE] for example in examples])
+    head = regression.dense(pooled.astype(np.float64), labels, GATE_RIDGE)
+    return {**weights, HEADS + GATE: head.astype(np.float32)}
+
+
 def _batches(rows: Sequence[Row]) -> list[list[Row]]:
     """Return rows of one task and of similar length together."""
     batches = []
@@ -286,6 +314,13 @@ def judged(weights: Path, left_out: Sequence[str]) -> Iterator[str]:
         (_changes, reader_data.cases_in(reader_data.CHANGES)),
         (_matters, reader_data.cases_in(reader_data.MATTERS)),
     ]
+    kept_back = [
+        case for cases in reader_data.cases_in(reader_data.PAIRS).values() for case in reader_data.kept_back(cases)
+    ]
+    examples = [example for case in kept_back for example in reader_data.pairs_of(case)]
+    yield "pairs kept back: " + "; ".join(_levels(trained, head, examples) for head in TASKS["changes"])
+    examples = [example for case in kept_back for example in reader_data.ending_of(case)]
+    yield f"messages kept back: {_levels(trained, GATE, examples)}"
     for author in left_out:
         yield from (
             f"{author}: {describe(trained, by_author[author])}"
@@ -361,6 +396,7 @@ def main() -> None:
     parser.add_argument("--left-out", nargs="*", default=[])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--talk", nargs="*", type=Path, default=[], help="more files of ordinary talk")
+    parser.add_argument("--shares", nargs="*", default=[], help="of which tasks what share is read: asks=0.1 slips=0.1")
     parser.add_argument("--again", action="store_true", help="begin with the stored weights")
     parser.add_argument("--write", action="store_true")
     parsed = parser.parse_args()
@@ -372,7 +408,8 @@ def main() -> None:
     cutter = Cutter(e5.read_pieces(local_model_path(MULTILINGUAL)))
     left_out = frozenset(parsed.left_out)
     examples = reader_data.examples(left_out, parsed.talk, draw)
-    rows = [cutter.row(example) for example in examples]
+    shares = {task: float(share) for task, _, share in (each.partition("=") for each in parsed.shares)}
+    rows = [cutter.row(example) for example in examples if draw.random() < shares.get(example.task, 1.0)]
     random.seed(0)
     random.shuffle(rows)
     counts = ", ".join(f"{sum(row.task == task for row in rows)} {task}" for task in TASKS)
@@ -382,11 +419,11 @@ def main() -> None:
         print(line, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         weights = Path(folder) / "reader.npz"
-        np.savez(weights, **training.weights())
+        np.savez(weights, **with_gate(training.weights(), left_out, Path(folder)))
         for line in judged(weights, parsed.left_out):
             print(line, flush=True)
-    if parsed.write:
-        np.savez(reader.WEIGHTS, **training.weights())
+        if parsed.write:
+            shutil.copyfile(weights, reader.WEIGHTS)
 
 
 if __name__ == "__main__":

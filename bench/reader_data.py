@@ -3,10 +3,12 @@
 `forget_data`: messages that ask to forget something or do not, and which of the told statements are meant.
 `corrections_data`: a statement, what the assistant replied, and the next message, which corrects a slip in the
 statement or does not; `wrong` and `right` are the value in the statement and the one that takes its place.
-`changes_data`: earlier statements, a message, and what it does to them. `matters_data`: conversations, and of each
-sentence whether it matters for months. `ordinary_data`, `people_data`, and the labelled talks and sentences of other
-benches: what people say, to an assistant and among each other, that asks and corrects nothing, which is nearly all they
-say. Without it the reader takes a third of it for one or the other.
+`changes_data`: earlier statements, a message, and what it does to them. `pairs_data`: a statement, and later messages
+that update, end, repeat or leave it; every tenth statement of an author is kept for choosing thresholds.
+`matters_data`: conversations, and of each sentence whether it matters for months; `plain_data`: single sentences.
+`ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
+and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
+of it for one or the other.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from bench import talks
+from core.extraction import durability
 from core.language.terms import terms
 
 FORGET = Path(__file__).with_name("forget_data")
 CORRECTIONS = Path(__file__).with_name("corrections_data")
 ORDINARY = Path(__file__).with_name("ordinary_data")
 CHANGES = Path(__file__).with_name("changes_data")
+PAIRS = Path(__file__).with_name("pairs_data")
+PLAIN = Path(__file__).with_name("plain_data")
 MATTERS = Path(__file__).with_name("matters_data")
 PEOPLE = Path(__file__).with_name("people_data")
 SENTENCES = Path(__file__).with_name("work_data") / "train.jsonl"
@@ -37,6 +42,15 @@ OTHERS = 5
 
 ROUNDS = 3
 """Times that each correction is read in an epoch: there are few."""
+
+UNRELATED = 2
+"""Statements of other cases that are set against a message."""
+
+ALONE = 0.5
+"""Share of the sentences of conversations that are read without what was said before, too."""
+
+KEPT_BACK = 10
+"""Every tenth statement of `pairs_data` is not trained on."""
 
 BESIDE = 4
 """Every fourth correction is read beside a statement that it does not correct.
@@ -50,11 +64,8 @@ MOST_OF_A_KIND = 2_000
 LONGEST = 400
 """Characters of ordinary talk that are read."""
 
-ALIKE = 4
+ALIKE = 6
 """Earlier sentences that share most words with a message, beside those that it ends."""
-
-BEFORE = 150
-"""Characters of what was said before a sentence."""
 
 OVER = frozenset({"updates", "ends", "part", "corrects"})
 """What a message does to a statement that no longer holds, or not as it was said."""
@@ -77,23 +88,23 @@ class Example:
 def authors() -> Mapping[str, list[Json]]:
     """Return the labelled messages about forgetting by author."""
     files = sorted([*FORGET.glob("sentences_*.jsonl"), *FORGET.glob("train/*.jsonl")])
-    return {file.stem: _lines(file) for file in files}
+    return {file.stem: lines(file) for file in files}
 
 
 def cases_in(folder: Path) -> Mapping[str, list[Json]]:
     """Return the labelled cases of a folder by author."""
-    return {file.stem: _lines(file) for file in sorted(folder.glob("*.jsonl"))}
+    return {file.stem: lines(file) for file in sorted(folder.glob("*.jsonl"))}
 
 
 def corrections() -> Mapping[str, list[Json]]:
     """Return the labelled pairs of a statement and a correction by author."""
-    return {file.stem: _lines(file) for file in sorted(CORRECTIONS.glob("*.jsonl"))}
+    return {file.stem: lines(file) for file in sorted(CORRECTIONS.glob("*.jsonl"))}
 
 
 def conversations() -> list[list[str]]:
     """Return ordinary conversations: what a person said and what was replied, in turn, the person first and last."""
     files = sorted(ORDINARY.glob("*.jsonl"))
-    return [case["turns"] for file in files for case in _lines(file)] + [
+    return [case["turns"] for file in files for case in lines(file)] + [
         list(_alternating(session["turns"]))
         for name in sorted(set(talks.talks()) - talks.HELD_OUT)
         for session in talks.talk_of(name)["sessions"]
@@ -129,10 +140,17 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         *_meaning(by_author, draw),
         *_slips(slips, draw),
         *_correcting_nothing(by_author, draw),
-        *(example for name, cases in cases_in(CHANGES).items() if name not in left_out for example in changing(cases)),
+        *(
+            example
+            for name, cases in cases_in(CHANGES).items()
+            if name not in left_out
+            for example in changing(cases, draw)
+        ),
+        *pairs(left_out),
         *_changing_talks(draw),
         *(example for name, cases in cases_in(MATTERS).items() if name not in left_out for example in mattering(cases)),
         *_mattering_talks(),
+        *_mattering_alone(left_out, draw),
     ]
 
 
@@ -168,8 +186,8 @@ def scenes() -> list[Json]:
 def ordinary(by_author: Mapping[str, Sequence[Json]], draw: random.Random) -> list[str]:
     """Return what asks for nothing: all that people said in conversations, sentences, and a statement of each case."""
     texts = [turn for turns in conversations() for turn in turns[::2]]
-    texts += [turn for file in sorted(PEOPLE.glob("*.jsonl")) for case in _lines(file) for turn in case["turns"]]
-    sentences = [line["text"] for line in _lines(SENTENCES)]
+    texts += [turn for file in sorted(PEOPLE.glob("*.jsonl")) for case in lines(file) for turn in case["turns"]]
+    sentences = [line["text"] for line in lines(SENTENCES)]
     statements = [
         draw.choice(case["memories"]) for cases in by_author.values() for case in cases if case.get("memories")
     ]
@@ -203,38 +221,116 @@ def _meaning(by_author: Mapping[str, Sequence[Json]], draw: random.Random) -> It
             yield Example("meant", (case["message"], statement), {"meant": False})
 
 
-def changing(cases: Sequence[Json]) -> Iterator[Example]:
-    """Yield each message with each earlier statement, and what it does to it."""
+def changing(cases: Sequence[Json], draw: random.Random | None = None) -> Iterator[Example]:
+    """Yield each message with each earlier statement, and with `draw` with some of other cases of its language."""
+    by_language = _by_language(cases)
     for case in cases:
-        effects = {effect["on"]: effect["kind"] for effect in case["effects"]}
+        kinds = {effect["on"]: effect["kind"] for effect in case["effects"]}
         for at, earlier in enumerate(case["earlier"]):
-            kind = effects.get(at)
+            kind = kinds.get(at)
             labels = {"over": kind in OVER, "same": kind == "same", "more": kind in {"same", "more"}}
             yield Example("changes", (case["message"], earlier["text"]), labels)
+        if draw is not None:
+            for other in _strangers(case, by_language, draw):
+                yield _unrelated(case["message"], draw.choice(other["earlier"])["text"])
+
+
+def pairs(left_out: frozenset[str]) -> Iterator[Example]:
+    """Yield each statement with each later message, and these with statements of other cases of their language.
+
+    The same ones each time.
+    """
+    draw = random.Random(0)
+    cases = [
+        case for name, cases in cases_in(PAIRS).items() if name not in left_out for case in without_kept_back(cases)
+    ]
+    by_language = _by_language(cases)
+    for case in cases:
+        yield from pairs_of(case)
+        # What changes something is taken to change anything, unless it is seen beside much that it leaves alone.
+        for later in (later for later in case["later"] if later["kind"] in OVER):
+            for other in _strangers(case, by_language, draw):
+                yield _unrelated(later["text"], other["earlier"])
+
+
+def _by_language(cases: Sequence[Json]) -> Mapping[str, list[Json]]:
+    by_language: dict[str, list[Json]] = {}
+    for case in cases:
+        by_language.setdefault(case["lang"], []).append(case)
+    return by_language
+
+
+def _strangers(case: Json, by_language: Mapping[str, list[Json]], draw: random.Random) -> list[Json]:
+    """Return some other cases of a language."""
+    others = draw.sample(by_language[case["lang"]], min(UNRELATED, len(by_language[case["lang"]])))
+    return [other for other in others if other is not case]
+
+
+def _unrelated(message: str, earlier: str) -> Example:
+    return Example("changes", (message, earlier), {"over": False, "same": False, "more": False})
+
+
+def pairs_of(case: Json) -> Iterator[Example]:
+    """Yield a statement with each later message."""
+    for later in case["later"]:
+        kind = later["kind"]
+        labels = {"over": kind in OVER, "same": kind == "same", "more": kind in {"same", "more"}}
+        yield Example("changes", (later["text"], case["earlier"]), labels)
+
+
+def ending(left_out: frozenset[str]) -> Iterator[Example]:
+    """Yield messages, and whether they end or change anything that was said before; ordinary talk does not."""
+    for name, cases in cases_in(PAIRS).items():
+        for case in without_kept_back(cases) if name not in left_out else ():
+            yield from ending_of(case)
+    for name, cases in cases_in(CHANGES).items():
+        for case in cases if name not in left_out else ():
+            yield Example("ends", (case["message"],), {"ends": any(e["kind"] in OVER for e in case["effects"])})
+    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
+        talk = talks.talk_of(name)
+        enders = {fact["ended_by"] for fact in talk["facts"]}
+        for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
+            for sentence in turn["sentences"]:
+                yield Example("ends", (sentence["text"],), {"ends": not enders.isdisjoint(sentence["facts"])})
+    for turns in conversations():
+        yield from (Example("ends", (text,), {"ends": False}) for text in turns[::4])
+
+
+def ending_of(case: Json) -> Iterator[Example]:
+    """Yield the later messages of a statement by themselves."""
+    for later in case["later"]:
+        yield Example("ends", (later["text"],), {"ends": later["kind"] in OVER})
+
+
+def without_kept_back(cases: Sequence[Json]) -> list[Json]:
+    """Return the cases but every tenth."""
+    return [case for at, case in enumerate(cases) if at % KEPT_BACK]
+
+
+def kept_back(cases: Sequence[Json]) -> list[Json]:
+    """Return every tenth case."""
+    return list(cases[::KEPT_BACK])
 
 
 def _changing_talks(draw: random.Random) -> Iterator[Example]:
-    """Yield the messages of the labelled talks with earlier sentences: those that they end, and some that are alike."""
+    """Yield the sentences of the labelled talks with earlier ones: those that they end, and some that are alike."""
     for name in sorted(set(talks.talks()) - talks.HELD_OUT):
         talk = talks.talk_of(name)
         ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
         before: list[tuple[str, frozenset[str], frozenset[str]]] = []
-        for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
-            stated = frozenset(fact for sentence in turn["sentences"] for fact in sentence["facts"])
-            words = frozenset(terms(turn["content"]))
+        turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
+        for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
+            new, stated = sentence["text"], frozenset(sentence["facts"])
+            words = frozenset(terms(new))
             over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
             rest = [(len(words & own), draw.random(), text) for text, _, own in before if text not in over]
-            alike = [text for _, _, text in sorted(rest, reverse=True)[:ALIKE]]
-            others = draw.sample([text for *_, text in rest], min(1, len(rest)))
-            for text in over:
-                yield Example("changes", (turn["content"], text), {"over": True})
-            for text in dict.fromkeys([*alike, *others]):
-                yield Example("changes", (turn["content"], text), {"over": False})
-            before += [
-                (sentence["text"], frozenset(sentence["facts"]), frozenset(terms(sentence["text"])))
-                for sentence in turn["sentences"]
-                if sentence["facts"]
-            ]
+            ends = not stated.isdisjoint(ended_by.values())
+            alike, others = (ALIKE, UNRELATED) if ends else (1, 0)
+            beside = [text for _, _, text in sorted(rest, reverse=True)[:alike]]
+            beside += draw.sample([text for *_, text in rest], min(others, len(rest)))
+            yield from (Example("changes", (new, text), {"over": True}) for text in over)
+            yield from (Example("changes", (new, text), {"over": False}) for text in dict.fromkeys(beside))
+            before.append((new, stated, words))
 
 
 def mattering(cases: Sequence[Json]) -> Iterator[Example]:
@@ -247,10 +343,29 @@ def mattering(cases: Sequence[Json]) -> Iterator[Example]:
                 labels = {"matters": sentence["keep"]}
                 if sentence["keep"]:
                     labels["leans"] = "needs" in sentence
-                yield Example("matters", (sentence["text"], before[-BEFORE:]), labels)
+                yield Example("matters", (sentence["text"], before[-durability.BEFORE :]), labels)
                 before = f"{before} {sentence['text']}"
             if not sentences:
                 before = turn["text"]
+
+
+def _mattering_alone(left_out: frozenset[str], draw: random.Random) -> Iterator[Example]:
+    """Yield sentences with nothing before them, as they open a conversation."""
+    for cases in cases_in(PLAIN).values():
+        yield from mattering_plain(cases)
+    for name, cases in cases_in(MATTERS).items():
+        for example in mattering(cases) if name not in left_out else ():
+            if draw.random() < ALONE:
+                yield Example("matters", (example.texts[0], ""), example.labels)
+    for name, cases in cases_in(PAIRS).items():
+        for case in without_kept_back(cases) if name not in left_out else ():
+            yield Example("matters", (case["earlier"], ""), {"matters": True})
+
+
+def mattering_plain(cases: Sequence[Json]) -> Iterator[Example]:
+    """Yield single sentences, and whether they matter."""
+    for case in cases:
+        yield Example("matters", (case["text"], ""), {"matters": case["keep"]})
 
 
 def _mattering_talks() -> Iterator[Example]:
@@ -267,7 +382,7 @@ def _mattering_talk(talk: Json) -> Iterator[Example]:
             for sentence in sentences:
                 if not sentence["facts"] or core.intersection(sentence["facts"]):
                     matters = {"matters": bool(sentence["facts"])}
-                    yield Example("matters", (sentence["text"], before[-BEFORE:]), matters)
+                    yield Example("matters", (sentence["text"], before[-durability.BEFORE :]), matters)
                 before = f"{before} {sentence['text']}"
             if not sentences:
                 before = turn["content"]
@@ -299,5 +414,5 @@ def _renumbered(statement: str, draw: random.Random) -> str:
     return "".join(str(draw.randrange(10)) if sign.isdigit() else sign for sign in statement)
 
 
-def _lines(file: Path) -> list[Json]:
+def lines(file: Path) -> list[Json]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]

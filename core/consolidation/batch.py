@@ -7,19 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from types import MappingProxyType
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.consolidation import judge
+from core.consolidation import endings, judge
+from core.consolidation.endings import LogOdds
 from core.consolidation.judge import Kind, OpinionKind, Pair, Thresholds, Verdict
 from core.memoize import memo_scope
 from core.memory import identity
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.memory.identity import KnownMemory, Revised
 from core.memory.known_set import KnownSet
-from core.statements import endings, succession
+from core.statements import succession
 from core.statements.comparison import read
 from core.types import Candidate, Relation
 
@@ -27,17 +29,18 @@ RELATED = 0.75
 """Cosine from which two statements of one subject count as related."""
 
 NEAREST = 5
-"""Nearest additions of its batch that a candidate is judged against: with all of them the cost would grow with the
-square of the batch.
+"""Nearest additions of its batch that a candidate is judged against, because with all of them the cost would grow with
+the square of the batch; and related statements that it is linked to.
 """
-
-NEAREST_TO_END = 60
-"""Nearest additions of its batch among which a candidate may end some."""
 
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Answers = Callable[[Pair], OpinionKind | None]
 """A model's answer about two statements; None: there is none."""
+
+
+NOTHING_READ: LogOdds = MappingProxyType({})
+"""Where no reader is installed."""
 
 
 def no_answer(_pair: Pair) -> None:
@@ -96,18 +99,24 @@ def decide(
     answers: Answers = no_answer,
     *,
     explicit: bool = False,
+    log_odds: LogOdds = NOTHING_READ,
 ) -> list[Change]:
-    """Decide the changes of a merged batch, in order. `explicit`: someone asked to store it."""
+    """Decide the changes of a merged batch, in order.
+
+    `explicit`: someone asked to store it. `log_odds`: what the reader says of the pairs of `endings.pairs`.
+    """
     candidates = _with_fitting_slots(candidates, neighbours)
     replaced_at = _replaced_within(candidates)
-    batch = _Batch(thresholds, vectors.copy())
+    batch = _Batch(thresholds, vectors.copy(), candidates, log_odds)
     for index, candidate in enumerate(candidates):
         known = batch.current(neighbours[index], vectors[index])
         within = [] if candidate.attribute else batch.near(candidate, vectors[index])
         verdict = _verdict(candidate, known.more(within), thresholds, answers)
-        ends = batch.ended_by(candidate, known, vectors[index])
+        ends = batch.ended_by(index, known)
         if ends and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in ends]):
             verdict = Verdict(Kind.SUPERSEDE, *ends[0])
+        if verdict.kind is Kind.ADD and (later := endings.ended_by(candidate, known, log_odds)):
+            verdict = Verdict(Kind.PREDATES, *later)
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
         until = replaced_at.get(index)
@@ -156,6 +165,8 @@ class _Batch:
 
     thresholds: Thresholds
     vectors: Vectors
+    candidates: Sequence[Candidate]
+    log_odds: LogOdds
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
@@ -192,14 +203,14 @@ class _Batch:
             or takes_back
         ]
 
-    def ended_by(self, candidate: Candidate, known: KnownSet, vector: Vector) -> list[Revised]:
-        """Return the known memories, and near additions of this batch, that a candidate ends."""
-        if not endings.may_end(candidate):
+    def ended_by(self, index: int, known: KnownSet) -> list[Revised]:
+        """Return the known memories, and additions of this batch, that the candidate at a place ends."""
+        if not self.log_odds:
             return []
-        places = [p for p, a in self.adds.items() if not a.past]
-        nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:NEAREST_TO_END] if places else ()
-        added = [self._as_known(places[near_index]) for near_index in nearest]
-        return judge.find_ended(candidate, known.more(added))
+        candidate, cosines = self.candidates[index], self.vectors[:index] @ self.vectors[index]
+        places = endings.within(candidate, self.candidates[:index], cosines)
+        added = [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
+        return endings.ended(candidate, known, added, self.log_odds)
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -284,7 +295,9 @@ def link_related(
         Link(add.id, Relation.REFINES, known_id)
         for add in decided
         if isinstance(add, Add) and not add.past and (known := near.get(add.candidate.content)) is not None
-        for known_id in known.ids(known.about(add.candidate.subject) & (known.likeness >= RELATED))
+        for known_id in known.ids(
+            known.nearest_first(known.about(add.candidate.subject) & (known.likeness >= RELATED))[:NEAREST]
+        )
     ]
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from core.memoize import memo_scope, memoized_in_scope
-from core.memory.identity import KnownMemory, Revised, content_keys
-from core.memory.known_set import Flags, KnownSet, Numbers, Places, slot_code
-from core.statements import comparison, endings, succession
+from core.memory.identity import KnownMemory, content_keys
+from core.memory.known_set import KnownSet, Numbers, Places, slot_code
+from core.statements import comparison, succession
 from core.statements.comparison import Wording, may_be_alike, outline, read
 from core.statements.succession import Statement, folded, gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
@@ -55,7 +55,6 @@ QUESTIONS = 3
 READ_FOR_QUESTIONS = 12
 """Texts that are read together to find those."""
 
-_LIKELY_ENDED: Final = "Something later is likely to end it ({likely:.0%})."
 WITH_OWN_SLOT = frozenset({Category.EPISODE, Category.SKILL})
 """Categories whose slot is the id of a conversation or the name of a skill."""
 
@@ -127,20 +126,8 @@ def judge(candidate: Candidate, neighbours: Sequence[KnownMemory], thresholds: T
         or _withdrawal_verdict(candidate, known, about_subject)
         or _denial_verdict(candidate, known, about_subject if read(candidate.content).ended else near)
         or _renumbering_verdict(candidate, known, near)
-        or _revision_verdict(candidate, known)
         or _new(known.likeness[near])
     )
-
-
-@memo_scope()
-def find_ended(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> list[Revised]:
-    """Return all earlier memories that a new statement ends without sharing a slot, the likeliest first."""
-    known = KnownSet.of(neighbours)
-    earlier = known.taken(~_told_later(candidate, known))
-    return [
-        Revised(memory, _reason_of_end(likely, why))
-        for memory, likely, why in endings.ended_statements(candidate, earlier)
-    ]
 
 
 def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds = USUAL) -> list[KnownMemory]:
@@ -330,40 +317,6 @@ def _renumbering_verdict(candidate: Candidate, neighbours: KnownSet, near: Place
         ):
             return _in_order(candidate, known, why)
     return None
-
-
-def _revision_verdict(candidate: Candidate, neighbours: KnownSet) -> Verdict | None:
-    """Detect a memory that the statement ends, or one said later that ends the statement."""
-    if ended := find_ended(candidate, neighbours):
-        return Verdict(Kind.SUPERSEDE, *ended[0])
-    later = neighbours.taken(_told_later(candidate, neighbours))
-    for known in later.at(endings.nearest(candidate.content, later)):
-        for _, likely, why in endings.ended_statements(known, [_as_older(candidate, known)]):
-            return Verdict(Kind.PREDATES, known, _reason_of_end(likely, why))
-    return None
-
-
-def _as_older(candidate: Candidate, known: KnownMemory) -> KnownMemory:
-    """Return a candidate as a statement that a known memory may end."""
-    return replace(
-        known,
-        content=candidate.content,
-        subject=candidate.subject,
-        attribute=candidate.attribute,
-        value=candidate.value,
-        category=candidate.category,
-        occurred_at=candidate.occurred_at,
-        said_at=candidate.told_at,
-    )
-
-
-def _reason_of_end(likely: float, why: str | None) -> str:
-    return f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely)
-
-
-def _told_later(candidate: Candidate, known: KnownSet) -> Flags:
-    """Return which memories were told after a candidate."""
-    return np.asarray(known.rows["told"] > endings.microseconds(candidate.told_at))
 
 
 def _in_order(candidate: Candidate, known: KnownMemory, why: str) -> Verdict:

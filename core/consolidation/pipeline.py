@@ -16,18 +16,19 @@ import numpy as np
 from sqlalchemy import text
 
 from core.config import Settings
-from core.consolidation import batch, candidate_screening, echo, importance_floor, judge, support
+from core.consolidation import batch, candidate_screening, echo, endings, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
 from core.consolidation.candidate_screening import ScreenedCandidate
 from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
+from core.inference import local_reader
 from core.inference.embedders import Embedder
 from core.inference.sound_vectors import embed_sound
 from core.memoize import memo_scope
 from core.memory import identity, memories, nearest_vectors, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.memory.known_set import KnownSet
-from core.statements import comparison, endings, redaction
+from core.statements import comparison, redaction
 from core.storage.db import Database, Tx
 from core.storage.multiquery import BoundStatement
 from core.tenancy import extraction as tenant_extraction
@@ -40,6 +41,7 @@ class Consolidation:
 
     `secrets`: whether texts with secrets are redacted or refused. `echo_seconds`: how long a text that was handed out
     may return as an echo. `opinion`: the model that judges pairs which words leave undecided; None: none.
+    `reader`: judges what a statement ends; None: a slot, a denial or a new number alone ends anything.
     """
 
     db: Database
@@ -48,13 +50,15 @@ class Consolidation:
     secrets: Literal["redact", "refuse"] = "redact"
     echo_seconds: float = 3600
     opinion: Opinion | None = None
+    reader: endings.Reader | None = None
 
 
 def from_settings(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | None = None) -> Consolidation:
     """Return the consolidation of the settings; `ask`: a model's opinion, used if the settings want one."""
     thresholds = Thresholds(settings.merge_similarity, settings.near_similarity, settings.novel_similarity)
     opinion = ask if settings.judge_with_model else None
-    return Consolidation(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
+    reader = local_reader.reader(settings)
+    return Consolidation(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion, reader)
 
 
 @memo_scope()
@@ -103,6 +107,8 @@ def _consolidate(
     )
     contents = list(dict.fromkeys(c.content for c in accepted))
     vectors = dict(zip(contents, embed_sound(consolidation.embedder, contents), strict=True)) if contents else {}
+    reader = consolidation.reader
+    ending = endings.may_end(reader, contents) if reader and contents else frozenset()
     judging = partial(batch.decide, thresholds=consolidation.thresholds, explicit=explicit)
     reopen = partial(consolidation.db.tenant, tenant_id)
     accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
@@ -121,10 +127,13 @@ def _consolidate(
         least = answered.least
         # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
         opinion = consolidation.opinion
-        pairs = batch.unclear(merged, stacked, near, consolidation.thresholds) if opinion else []
-        decided = [] if pairs else judging(merged, stacked, near)
-    if opinion and pairs:
-        decided = judging(merged, stacked, near, answers=_answers(opinion, pairs))
+        unclear = batch.unclear(merged, stacked, near, consolidation.thresholds) if opinion else []
+        unread = endings.pairs(merged, stacked, near, ending) if reader else []
+        decided = [] if unclear or unread else judging(merged, stacked, near)
+    if unclear or unread:
+        opinions = _answers(opinion, unclear) if opinion and unclear else batch.no_answer
+        log_odds = endings.read(reader, unread) if reader and unread else batch.NOTHING_READ
+        decided = judging(merged, stacked, near, answers=opinions, log_odds=log_odds)
     decided = importance_floor.leave_out(decided, least) if least else decided
     links: list[Change] = [*batch.link_related(decided, merged, near)] if link else []
     if link:
@@ -138,7 +147,6 @@ def _consolidate(
 def _parse(candidates: Sequence[Candidate]) -> None:
     """Compute what the judgement asks of each candidate's words; it is memoized, and takes as long as the database."""
     for candidate in candidates:
-        endings.may_end(candidate)
         tombstones.words_of(candidate.content)
         identity.content_keys(candidate.content)
         comparison.outline(candidate.content)

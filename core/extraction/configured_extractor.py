@@ -11,7 +11,7 @@ from core.errors import Misconfigured
 from core.extraction import extractor_setting, rule_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Extractor, Open, Reading, Window
-from core.extraction.self_corrections import Slips
+from core.extraction.rule_extractor import Reader
 from core.inference import local_reader
 from core.inference.client import ChatClient, OnCall
 from core.types import Candidate
@@ -23,14 +23,14 @@ class RuleExtractor:
     name = extractor_setting.BY_RULES
     prompt = None
 
-    def __init__(self, slips: Slips | None = None) -> None:
-        """`slips`: tells which messages correct a slip of the tongue; None: none do."""
-        self._slips = slips
+    def __init__(self, reader: Reader | None = None) -> None:
+        """`reader`: tells what corrects a slip of the tongue and what matters; None: words alone tell what matters."""
+        self._reader = reader
 
     def read(self, window: Window, _on_call: OnCall) -> Reading:
         """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
-        read = rule_extractor.extract([*window.before, *window.fresh], self._slips)
+        read = rule_extractor.extract([*window.before, *window.fresh], self._reader, fresh)
         return Reading([kept for candidate in read if (kept := _of_fresh(candidate, fresh))])
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from core.extraction import candidates, durability
@@ -14,15 +17,28 @@ from core.language.quotation_marks import is_mostly_quoted
 from core.statements.quotation import FRAMES
 from core.types import Candidate, Category
 
-LEAST: Final = 0.45
-"""The probability from which a sentence is kept."""
-LEAST_SHORT: Final = 0.6
-"""The same of a short one, which seldom says something by itself."""
+LEAST: Final = -0.2
+"""Log-odds by words alone from which a sentence is kept."""
+LEAST_READ: Final = 0.0
+"""Log-odds of the reader and by words together from which a sentence is kept."""
+LEAST_ALONE: Final = -0.5
+"""Log-odds of the reader from which a sentence is kept in a language without weights."""
+MORE_IF_SHORT: Final = 0.6
+"""By so much more for a short sentence, which seldom says something by itself, and for an exclamation."""
+LETTERS_A_WORD: Final = 4
+"""Letters that count as a word in a language whose words are not known."""
 SHORTEST, SHORT = 3, 5
 """Words of a sentence that may be kept though it answers no question, and below which one is short."""
 ORDER_IMPORTANCE: Final = 0.8
 
+_OTHER_SCRIPTS = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+"""Kana and Hangul, which stand beside Chinese characters in other languages."""
+
 _UNDECIDED = either(language.grammar.undecided for language in languages.ALL if language.grammar)
+
+
+Place = tuple[HeardMessage, int, Grammar]
+"""A message, the number of a sentence in it, and its language."""
 
 
 def is_certain(sentence: str, language: Grammar) -> bool:
@@ -32,25 +48,58 @@ def is_certain(sentence: str, language: Grammar) -> bool:
 
 def is_known_language(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence is in a language whose tables and weights there are."""
-    return language.code != "en" or not identification.is_foreign(sentence)
+    letters = [letter for letter in sentence if letter.isalpha()]
+    if language.code != "en":
+        return not _OTHER_SCRIPTS.search(sentence)
+    return sum(map(str.isascii, letters)) * 2 >= len(letters) and not identification.is_foreign(sentence)
 
 
-def is_durable(heard: HeardMessage, position: int, language: Grammar) -> bool:
-    """Return whether a sentence of a message is likely to matter for months."""
-    sentence = heard.sentences[position]
-    if _lasts_at_work(sentence, language):
-        return True
+def are_durable(places: Sequence[Place], reader: durability.Reader | None) -> list[bool]:
+    """Return which sentences of messages are likely to matter for months. `reader` None: by words alone."""
+    if reader is None:
+        return [_lasts(place) or _by_words(place) >= LEAST + _more(place) for place in places]
+    texts = [
+        (heard.sentences[position], heard.before_sentence(position, durability.BEFORE).strip() or durability.OPENING)
+        for heard, position, _ in places
+    ]
+    return [
+        _lasts(place) or value >= _least_read(place) + _more(place)
+        for place, value in zip(places, reader.matters(texts).tolist(), strict=True)
+    ]
+
+
+def _least_read(place: Place) -> float:
+    """Return the log-odds of the reader from which a sentence is kept."""
+    return LEAST_READ - _by_words(place) if _is_known(place) else LEAST_ALONE
+
+
+def _by_words(place: Place) -> float:
+    """Return the log-odds by words that a sentence matters; -inf in a language without weights."""
+    heard, position, language = place
+    if not _is_known(place):
+        return -math.inf
     question = heard.question if position == 0 else ""
-    probability = durability.probability(sentence, language.code, question=question, position=position)
-    return probability >= _least_probability(
-        sentence, language, answers=bool(question and language.about_listener.search(question))
-    )
+    return durability.log_odds(heard.sentences[position], language.code, question=question, position=position)
 
 
-def _least_probability(sentence: str, language: Grammar, *, answers: bool) -> float:
-    """Return the probability from which a sentence is kept: an exclamation is more often a reaction than a fact."""
+def _more(place: Place) -> float:
+    """Return how much more it takes to keep a sentence: an exclamation is more often a reaction than a fact."""
+    heard, position, language = place
+    sentence = heard.sentences[position]
     is_reaction = sentence.rstrip("\"'”’)").endswith(("!", "！"))
-    return LEAST_SHORT if is_reaction or (is_short(sentence, language) and not answers) else LEAST
+    answers = position == 0 and bool(heard.question and language.about_listener.search(heard.question))
+    return MORE_IF_SHORT if is_reaction or (is_short(sentence, language) and not answers) else 0.0
+
+
+def _is_known(place: Place) -> bool:
+    heard, position, language = place
+    return is_known_language(heard.sentences[position], language)
+
+
+def _lasts(place: Place) -> bool:
+    """Return whether a sentence about common work lasts by its form."""
+    heard, position, language = place
+    return _is_known(place) and lasts_at_work(heard.sentences[position], language)
 
 
 def is_short(sentence: str, language: Grammar) -> bool:
@@ -60,24 +109,26 @@ def is_short(sentence: str, language: Grammar) -> bool:
 
 def _size(sentence: str, language: Grammar) -> float:
     """Return the length of a sentence in words."""
+    if not is_known_language(sentence, language):
+        return max(len(sentence.split()), len(sentence) / LETTERS_A_WORD)
     return len(sentence) / language.word_length if language.word_length else len(sentence.split())
 
 
-def _lasts_at_work(sentence: str, language: Grammar) -> bool:
+def lasts_at_work(sentence: str, language: Grammar) -> bool:
     """Return whether a sentence about common work lasts by its form."""
     return bool(language.lasting.search(sentence)) and not language.momentary.search(sentence)
 
 
 def is_quotable(heard: HeardMessage, position: int, language: Grammar) -> bool:
-    """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
+    """Return whether a sentence says that something is so, and enough to be understood."""
     sentence = heard.sentences[position]
     answers = position == 0 and bool(heard.question)
     if not answers and _size(sentence, language) < SHORTEST:
         return False
-    if not is_known_language(sentence, language) or not language.is_meant(sentence):
+    if not language.is_meant(sentence):
         return False
     asks = sentence.rstrip("\"'”’)!").endswith(("?", "？"))
-    requests = sentences.is_request(sentence) and not _lasts_at_work(sentence, language)
+    requests = sentences.is_request(sentence) and not lasts_at_work(sentence, language)
     undecided = sentences.is_hypothetical(sentence) or _UNDECIDED.search(sentence.lower())
     return not (asks or requests or undecided or is_mostly_quoted(sentence))
 

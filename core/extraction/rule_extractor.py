@@ -1,15 +1,16 @@
 """Rule-based extraction: sentence by sentence, each quoted or, where nothing can be misread, put in the third person.
 
-A sentence is kept if it is a standing order, fills a slot for certain, or matters for months by a trained regression;
+A sentence is kept if it is a standing order, fills a slot for certain, or matters for months by trained judgement;
 among people, whose talk is mostly of the moment, if its message says enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from core.extraction import candidates, quoting, salience, self_corrections, slot_statements, speakers
+from core.extraction import candidates, durability, quoting, salience, self_corrections, slot_statements, speakers
 from core.extraction.self_corrections import Slips
 from core.extraction.speakers import HeardMessage
 from core.language import dates, languages, sentences
@@ -45,26 +46,36 @@ class ReadSentence:
         return self.is_asserted and quoting.is_certain(self.text, self.language)
 
 
-def extract(messages: Sequence[Message], slips: Slips | None = None) -> list[Candidate]:
+class Reader(Slips, durability.Reader, Protocol):
+    """The trained judgements that extraction rests on."""
+
+
+def extract(
+    messages: Sequence[Message], reader: Reader | None = None, fresh: Collection[str] | None = None
+) -> list[Candidate]:
     """Return the candidates of `messages` (one conversation, in order), in order of appearance.
 
-    `slips`: tells what corrects a slip of the tongue; None: nothing does.
+    `reader`: tells what corrects a slip of the tongue and what matters; None: nothing is corrected, and words alone
+    tell what matters. `fresh`: ids of the messages whose candidates are wanted; None: of all.
     """
-    messages, corrected = self_corrections.apply(messages, slips)
+    messages, corrected = self_corrections.apply(messages, reader)
+    wanted = [
+        heard
+        for heard in speakers.heard(messages)
+        if fresh is None or heard.message.id in fresh or heard.message.id in corrected
+    ]
     return [
         self_corrections.with_sources(candidate, corrected)
-        for heard in speakers.heard(messages)
-        for sentence in _worth_keeping(heard)
+        for sentence in _worth_keeping(wanted, reader)
         for candidate in _candidates(sentence)
     ]
 
 
 def statements_of_rules(messages: Sequence[Message]) -> list[Candidate]:
-    """Return what `extract` does, put in the third person as far as that can be done."""
+    """Return what `extract` does without a reader, put in the third person as far as that can be done."""
     return [
         candidate
-        for heard in speakers.heard(messages)
-        for sentence in _worth_keeping(heard)
+        for sentence in _worth_keeping(list(speakers.heard(messages)), None)
         for candidate in _candidates(sentence, in_third_person=True)
     ]
 
@@ -107,28 +118,47 @@ def _is_ordered(heard: HeardMessage, order: str, language: Grammar) -> bool:
     return to_assistant and not language.one_off.search(order) and not order.endswith(("?", "？"))
 
 
-def _worth_keeping(heard: HeardMessage) -> Iterator[ReadSentence]:
-    several = read(heard)
-    if heard.listeners:
-        yield from _salient(several)
-        return
-    wrong = {
+def _worth_keeping(messages: Sequence[HeardMessage], reader: Reader | None) -> Iterator[ReadSentence]:
+    """Yield the sentences of messages that are worth keeping; the reader judges those of all messages at once."""
+    read_messages = [read(heard) for heard in messages]
+    undecided = [sentence for several in read_messages for sentence in _undecided(several)]
+    durable = quoting.are_durable([(each.heard, each.position, each.language) for each in undecided], reader)
+    kept = {id(sentence) for sentence, lasts in zip(undecided, durable, strict=True) if lasts}
+    for heard, several in zip(messages, read_messages, strict=True):
+        if heard.listeners:
+            yield from _salient(several)
+        else:
+            wrong = _wrong(several)
+            yield from (each for each in several if id(each) in kept or _is_certainly_kept(each, wrong))
+
+
+def _is_certainly_kept(sentence: ReadSentence, wrong: frozenset[int]) -> bool:
+    """Return whether a sentence orders something, fills a slot, or puts the one before it right."""
+    if sentence.passes or sentence.position in wrong:
+        return False
+    return bool(sentence.orders or sentence.slots) or (sentence.position - 1 in wrong and _is_quotable(sentence))
+
+
+def _undecided(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
+    """Yield the sentences of a message to an assistant that are kept if they matter for months."""
+    wrong = _wrong(several)
+    for sentence in several:
+        decided = sentence.heard.listeners or sentence.passes or sentence.position in wrong
+        if not (decided or _is_certainly_kept(sentence, wrong)) and _is_quotable(sentence):
+            yield sentence
+
+
+def _is_quotable(sentence: ReadSentence) -> bool:
+    return quoting.is_quotable(sentence.heard, sentence.position, sentence.language)
+
+
+def _wrong(several: Sequence[ReadSentence]) -> frozenset[int]:
+    """Return the places of sentences that the next one calls wrong."""
+    return frozenset(
         position - 1
         for position, sentence in enumerate(several)
         if position and sentence.language.corrects.search(sentence.text)
-    }
-    for position, sentence in enumerate(several):
-        if position in wrong or sentence.passes:
-            continue
-        if (
-            sentence.orders
-            or sentence.slots
-            or (
-                quoting.is_quotable(heard, position, sentence.language)
-                and (position - 1 in wrong or quoting.is_durable(heard, position, sentence.language))
-            )
-        ):
-            yield sentence
+    )
 
 
 def _salient(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:

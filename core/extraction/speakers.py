@@ -30,7 +30,7 @@ class HeardMessage:
     `sentences`: of its own words, none if they are not meant; `before`: sentences that the speaker said last;
     `question`: of somebody else right before it, or empty; `answers`: that message asked something; `listeners`: other
     people; `only_users`: whoever speaks has the role of a user; `novelty`: share of words that are new in the
-    conversation; `position`: its number.
+    conversation; `position`: its number; `lead`: what was said right before it.
     """
 
     message: Message
@@ -43,6 +43,11 @@ class HeardMessage:
     only_users: bool
     novelty: float
     position: int
+    lead: str = ""
+
+    def before_sentence(self, position: int, characters: int) -> str:
+        """Return the end of what was said before a sentence of the message."""
+        return " ".join([self.lead, *self.sentences[:position]])[-characters:]
 
     @property
     def addressee(self) -> str | None:
@@ -89,6 +94,7 @@ def heard(messages: Sequence[Message]) -> Iterator[HeardMessage]:
     words_before: set[str] = set()
     alike: dict[str, tuple[float, int]] = {}
     previous: Message | None = None
+    lead = ""
     for message in messages:
         text = own_words(message)
         words = set(_WORD.findall(text.lower()))
@@ -103,10 +109,12 @@ def heard(messages: Sequence[Message]) -> Iterator[HeardMessage]:
             yield HeardMessage(
                 message, speaker, tuple(cut) if message.id in meant else (), tuple(before),
                 _question_before(previous, speaker), previous is not None and _asks(previous.content),
-                frozenset(names - {speaker}), only_users, *setting,
+                frozenset(names - {speaker}), only_users, *setting, lead,
             )  # fmt: skip
             spoken[speaker] = [*before, *cut][-REACH:]
         words_before |= words
+        lead = f"{lead} {text}" if speaker else message.content
+        lead = lead[-LONGEST_MESSAGE:]
         previous = message
 
 

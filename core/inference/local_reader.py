@@ -26,6 +26,17 @@ SLIPS: Final = "slips"
 """Head: the last text corrects a slip of its author in the first one; between them stands what was replied."""
 
 
+ENDS: Final = "ends"
+"""Head: the text ends or changes something that was said before."""
+
+OVER: Final = "over"
+"""Head: what the second text says no longer holds after the first one, which was said later."""
+
+
+MATTERS: Final = "matters"
+"""Head: the first text, a sentence, matters for months; the second is the end of what was said before it."""
+
+
 class LocalReader:
     """A model that judges texts; loaded on first use, freed when idle, and safe to share between threads."""
 
@@ -47,6 +58,21 @@ class LocalReader:
         `reply`: what somebody else said in between.
         """
         return self._log_odds(SLIPS, [(statement, reply, message) for statement in statements])
+
+    def matters(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that each sentence matters for months. Raises as `asks` does.
+
+        With each sentence goes the end of what was said before it.
+        """
+        return self._log_odds(MATTERS, sentences)
+
+    def ends(self, texts: Sequence[str]) -> Floats:
+        """Return the log-odds that each text ends anything that was said before. Raises as `asks` does."""
+        return self._log_odds(ENDS, [(text,) for text in texts])
+
+    def over(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that the first text of each pair ends what the second one says. Raises as `asks` does."""
+        return self._log_odds(OVER, pairs)
 
     def values(self, statement: str, reply: str, message: str) -> tuple[str, str, float]:
         """Return the value of a statement that a message corrects, the right one, and how probable both are.

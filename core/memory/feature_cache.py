@@ -18,12 +18,10 @@ from sqlalchemy import Engine
 
 from core.memoize import KEPT_SECONDS, digest
 from core.memory import known_set, stored_features
+from core.memory.codes import microseconds
 from core.memory.identity import KnownMemory
-from core.memory.known_set import FEATURES, Described, Features, Places
+from core.memory.known_set import FEATURES, Described, Places
 from core.memory.rows import MemoryRow
-from core.memory.stored_features import StoredTraits
-from core.statements import endings
-from core.statements.endings import Register, Traits
 
 MOST: Final = 32_768
 """Memories of all users together: 20 MB."""
@@ -63,11 +61,8 @@ class UserFeatures:
         self._lock = threading.Lock()
         self._places: dict[str, int] = {}
         self._stamps: list[int] = []
-        self._traits: list[Traits | StoredTraits | None] = []
         self._used = np.zeros(0)
         self._rows = np.zeros(0, dtype=FEATURES)
-        self._lines = np.zeros((0, 0), dtype=np.int32)
-        self._register = Register()
 
     def __len__(self) -> int:
         return len(self._stamps)
@@ -78,8 +73,8 @@ class UserFeatures:
             places = self._places
             return [self._stamps[places[key]] if key in places else 0 for key in keys]
 
-    def take(self, keys: Sequence[str], read: Mapping[str, ReadMemory]) -> Features | None:
-        """Return the features of memories, of those in `read` by their stamps and texts.
+    def take(self, keys: Sequence[str], read: Mapping[str, ReadMemory]) -> Places | None:
+        """Return the rows of memories, of those in `read` by their stamps and texts.
 
         None: some are neither read nor known, because they were dropped in the meantime.
         """
@@ -94,8 +89,7 @@ class UserFeatures:
                 return None
             places = np.array([self._places[key] for key in keys], dtype=np.int64)
             self._used[places] = time.monotonic()
-            traits = [self._traits[position] for position in places.tolist()]
-            return Features(self._rows.take(places), self._lines.take(places, axis=0), self._register, traits)
+            return self._rows.take(places)
 
     def lacks_most(self, count: int) -> bool:
         """Return whether so many memories should be read at once, because a quarter of them is known, but not most."""
@@ -108,13 +102,6 @@ class UserFeatures:
             new = [n for n, key in enumerate(keys) if self._stamp(key) != rows.stamps[n]]
             if new:
                 self._add_stored(rows.taken(new))
-
-    def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
-        """Store traits of memories, by their ids and stamps."""
-        with self._lock:
-            for key, stamp, traits in made:
-                if self._stamp(key) == stamp:
-                    self._traits[self._places[key]] = traits
 
     def drop(self, until: float, most: int) -> None:
         """Drop what was asked for last before then, and the longest unused above `most`."""
@@ -132,52 +119,33 @@ class UserFeatures:
         return 0 if position is None else self._stamps[position]
 
     def _add_read(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
-        memories = [entry.memory for _, entry in new]
-        lines = self._register.lines([memory.sketch.words for memory in memories])
-        keys, stamps = [key for key, _ in new], [entry.stamp for _, entry in new]
-        self._add(keys, stamps, known_set.features_of(memories), lines, [None] * len(new))
+        rows = known_set.features_of([entry.memory for _, entry in new])
+        self._add([key for key, _ in new], [entry.stamp for _, entry in new], rows)
 
     def _add_stored(self, new: StoredRows) -> None:
-        decoded = stored_features.decoded(new.stored)
-        lines = self._register.lines_of(decoded.words, decoded.heads["count"])
-        rows = known_set.features_of_stored(new.described, decoded)
-        self._add(new.described.keys, new.stamps, rows, lines, decoded.rest)
+        rows = known_set.features_of_stored(new.described, stored_features.decoded(new.stored))
+        self._add(new.described.keys, new.stamps, rows)
 
-    def _add(
-        self,
-        keys: Sequence[str],
-        stamps: Sequence[int],
-        rows: Places,
-        lines: Places,
-        traits: Sequence[StoredTraits | None],
-    ) -> None:
+    def _add(self, keys: Sequence[str], stamps: Sequence[int], rows: Places) -> None:
         start, end = len(self), len(self) + len(keys)
-        self._grow(end, lines.shape[1])
+        if end > len(self._rows):
+            self._grow(end)
         self._rows[start:end] = rows
-        self._lines[start:end, : lines.shape[1]] = lines
         self._used[start:end] = time.monotonic()
         self._stamps += stamps
-        self._traits += traits
         self._places.update(zip(keys, range(start, end), strict=True))
 
-    def _grow(self, rows: int, width: int) -> None:
-        height, before = self._lines.shape
-        if rows <= height and width <= before:
-            return
-        count, height = len(self), height if rows <= height else rows + max(_ROOM, rows // 4)
-        grown = np.zeros((height, max(width, before)), dtype=np.int32)
-        grown[:count, :before] = self._lines[:count]
+    def _grow(self, rows: int) -> None:
+        count, height = len(self), rows + max(_ROOM, rows // 4)
         taller, used = np.zeros(height, dtype=FEATURES), np.zeros(height)
         taller[:count], used[:count] = self._rows[:count], self._used[:count]
-        self._lines, self._rows, self._used = grown, taller, used
+        self._rows, self._used = taller, used
 
     def _keep(self, places: Places) -> None:
-        """Keep these rows, and the words in them."""
-        self._register, self._lines = self._register.kept(self._lines[places])
+        """Keep these rows."""
         self._rows, self._used = self._rows[places], self._used[places]
         moved = dict(zip(places.tolist(), range(len(places)), strict=True))
         self._stamps = [self._stamps[position] for position in moved]
-        self._traits = [self._traits[position] for position in moved]
         self._places = {key: moved[position] for key, position in self._places.items() if position in moved}
 
 
@@ -185,7 +153,7 @@ def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
     memories = [entry.memory for _, entry in read]
     described = Described(
         [key for key, _ in read],
-        [endings.microseconds(memory.told_at) for memory in memories],
+        [microseconds(memory.told_at) for memory in memories],
         [memory.subject for memory in memories],
         [memory.attribute for memory in memories],
         [memory.category for memory in memories],
@@ -196,12 +164,12 @@ def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
 def _written_rows(rows: Sequence[MemoryRow]) -> StoredRows:
     described = Described(
         [str(row.id) for row in rows],
-        [endings.microseconds(row.said_at or row.occurred_at) for row in rows],
+        [microseconds(row.said_at or row.occurred_at) for row in rows],
         [row.subject for row in rows],
         [row.attribute for row in rows],
         [row.category for row in rows],
     )
-    stamps = [endings.microseconds(row.updated_at) for row in rows]
+    stamps = [microseconds(row.updated_at) for row in rows]
     return StoredRows(described, stamps, [row.features or b"" for row in rows])
 
 

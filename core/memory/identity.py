@@ -13,7 +13,6 @@ from uuid import UUID
 
 from core.covering import number
 from core.memoize import digest, memoized, memoized_in_scope
-from core.statements import endings
 from core.statements.comparison import Outline, outline
 from core.statements.succession import Gathered, gathered_list, normal_value, plain
 from core.types import Candidate, Category
@@ -59,10 +58,6 @@ class KnownMemory:
     @cached_property
     def keys(self) -> IdentityKeys:
         return _keys_of(self.content)
-
-    @cached_property
-    def sketch(self) -> endings.Sketch:
-        return endings.sketch(self.content)
 
     @cached_property
     def outline(self) -> Outline:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, Protocol, overload
+from typing import Any, Final, NamedTuple, overload
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memory import stored_features
+from core.memory.codes import CATEGORIES, LONGEST, code_of, microseconds
 from core.memory.identity import KnownMemory
-from core.memory.stored_features import StoredFeatures, StoredTraits
-from core.statements import endings, succession
+from core.memory.stored_features import StoredFeatures
+from core.statements import succession
 from core.statements.comparison import OUTLINED, Outline
-from core.statements.endings import Register, Traits
 
 Places = NDArray[Any]
 Flags = NDArray[np.bool_]
@@ -24,7 +23,12 @@ Numbers = NDArray[np.float64]
 
 FEATURES: Final = np.dtype(
     [
-        *endings.MARKS,
+        ("told", "i8"),
+        ("content", "u8"),
+        ("subject", "u8"),
+        ("attribute", "u8"),
+        ("category", "i1"),
+        ("long", "?"),
         ("high", "u8"),
         ("low", "u8"),
         ("folded", "u8"),
@@ -36,16 +40,16 @@ FEATURES: Final = np.dtype(
         ("begun", "u1"),
     ]
 )
-"""Numbers of one memory: what endings compare; its id; digests of subject and slot in one form, of its keys and of its
-outline. They tell most memories apart; what they let through is compared by its text."""
+"""Numbers of one memory.
+
+When it was told in microseconds; digests of content, subject and slot; its category; whether it is too long to be
+ended; its id; digests of subject and slot in one form, of its keys and of its outline. They tell most memories apart;
+what they let through is compared by its text.
+"""
 
 
-class Store(Protocol):
-    """Reads memories by their places, and keeps what was made of their texts."""
-
-    def load(self, places: Sequence[int]) -> Sequence[KnownMemory]: ...
-    def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None: ...
-
+Load = Callable[[Sequence[int]], Sequence[KnownMemory]]
+"""Reads memories by their places."""
 
 _BEGINNING: Final = 4
 """Bytes of one word in an outline."""
@@ -53,27 +57,19 @@ _ROOM: Final = 64
 """Rows by which columns grow at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Rows of `FEATURES`, the numbers of their words in a register, and of some their traits."""
-
-    rows: Places
-    lines: Places
-    register: Register
-    traits: Sequence[Traits | StoredTraits | None]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
 def features_of(memories: Sequence[KnownMemory]) -> Places:
     """Return the rows of memories."""
     outlines = [memory.outline for memory in memories]
     numbers = [
         (
-            *endings.marks_of(memory),
+            microseconds(memory.told_at),
+            code_of(memory.content),
+            code_of(memory.subject),
+            code_of(memory.attribute),
+            CATEGORIES.index(memory.category),
+            len(memory.content) > LONGEST,
             *_halves(memory.id),
-            endings.code_of(succession.folded(memory.subject)),
+            code_of(succession.folded(memory.subject)),
             slot_code(memory.attribute),
             memory.keys.exact[0],
             memory.keys.spelling[0],
@@ -102,11 +98,11 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
     halves = np.frombuffer(bytes.fromhex("".join(memories.keys).replace("-", "")), dtype=">u8").reshape(-1, 2)
     rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told_at
     columns: tuple[tuple[str, Callable[[Any], int], Sequence[str | None]], ...] = (
-        ("subject", endings.code_of, memories.subjects),
+        ("subject", code_of, memories.subjects),
         ("folded", _folded_code, memories.subjects),
-        ("attribute", endings.code_of, memories.attributes),
+        ("attribute", code_of, memories.attributes),
         ("slot", slot_code, memories.attributes),
-        ("category", endings.CATEGORIES.index, memories.categories),
+        ("category", CATEGORIES.index, memories.categories),
     )
     for name, of, column in columns:
         codes = {value: of(value) for value in set(column)}
@@ -118,10 +114,10 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
 
 
 def _folded_code(subject: str) -> int:
-    return endings.code_of(succession.folded(subject))
+    return code_of(succession.folded(subject))
 
 
-_OF_WORDS: Final = ("content", "chinese", "long", "said", "exact", "spelling", "words", "begun")
+_OF_WORDS: Final = ("content", "long", "exact", "spelling", "words", "begun")
 
 
 def _halves(memory_id: UUID) -> tuple[int, int]:
@@ -130,7 +126,7 @@ def _halves(memory_id: UUID) -> tuple[int, int]:
 
 def slot_code(attribute: str | None) -> int:
     """Return a digest of a slot's name in one spelling; 0: no slot."""
-    return endings.code_of(succession.slot_name(attribute))
+    return code_of(succession.slot_name(attribute))
 
 
 def beginnings(outline: Outline) -> Places:
@@ -141,17 +137,11 @@ def beginnings(outline: Outline) -> Places:
 class KnownStatements:
     """Known memories of a unit of work by their places: numbers of all, texts of those that were asked for."""
 
-    def __init__(self, features: Features, read: Mapping[int, KnownMemory], store: Store | None = None) -> None:
-        self.register = features.register
-        self._rows, self._lines, self._count = features.rows, features.lines, len(features)
-        self._traits = {
-            position: traits for position, traits in enumerate(features.traits) if isinstance(traits, Traits)
-        }
-        self._stored = {
-            position: traits for position, traits in enumerate(features.traits) if isinstance(traits, StoredTraits)
-        }
+    def __init__(self, rows: Places, read: Mapping[int, KnownMemory], load: Load | None = None) -> None:
+        """`rows`: of `FEATURES`. `load` None: all have been read."""
+        self._rows, self._count = rows, len(rows)
         self._read = dict(read)
-        self._store = store
+        self._load = load
         self._places: dict[KnownMemory, int] = {}
         self._met: dict[int, tuple[KnownMemory, int]] = {}
         """Memories that were asked for by `place`, by identity: their hash takes longer than all else."""
@@ -159,10 +149,6 @@ class KnownStatements:
     @property
     def rows(self) -> Places:
         return self._rows[: self._count]
-
-    @property
-    def lines(self) -> Places:
-        return self._lines[: self._count]
 
     def place(self, memory: KnownMemory) -> int:
         """Return the place of a memory that was not among these, such as one that this unit of work adds."""
@@ -176,50 +162,22 @@ class KnownStatements:
             self._met[id(memory)] = memory, self._places[memory]
         return self._places[plain]
 
-    @property
-    def has_all_traits(self) -> bool:
-        """Whether no text needs to be read for what `traits` returns."""
-        return len(self._traits) + len(self._stored) >= self._count
-
     def read(self, places: Sequence[int]) -> list[KnownMemory]:
         """Return the memories at these places, without a cosine."""
         missing = [position for position in dict.fromkeys(places) if position not in self._read]
         if missing:
-            if self._store is None:
+            if self._load is None:
                 raise LookupError("These memories have not been read.")
-            self._read.update(zip(missing, self._store.load(missing), strict=True))
+            self._read.update(zip(missing, self._load(missing), strict=True))
         return [self._read[position] for position in places]
 
-    def traits(self, places: Sequence[int]) -> list[Traits]:
-        """Return what `endings` compares of the memories at these places; of some it is made from their texts."""
-        missing = [position for position in dict.fromkeys(places) if position not in self._traits]
-        if missing:
-            texts = [position for position in missing if position not in self._stored]
-            made = {
-                position: stored_features.traits_of(self._stored[position])
-                for position in missing
-                if position in self._stored
-            }
-            made |= {position: memory.sketch.traits for position, memory in zip(texts, self.read(texts), strict=True)}
-            self._traits |= made
-            if self._store is not None:
-                self._store.learn(list(made), list(made.values()))
-        return [self._traits[position] for position in places]
-
     def _add(self, memory: KnownMemory) -> None:
-        line = self.register.numbers(memory.sketch.words)
-        height, width = self._lines.shape
-        if self._count == height or len(line) > width:
-            wider = np.zeros((height + max(_ROOM, height // 4), max(width, len(line))), dtype=np.int32)
-            wider[:height, :width] = self._lines
-            self._lines = wider
-            taller = np.zeros(len(wider), dtype=FEATURES)
-            taller[: self._count] = self.rows
+        if self._count == len(self._rows):
+            taller = np.zeros(self._count + max(_ROOM, self._count // 4), dtype=FEATURES)
+            taller[: self._count] = self._rows
             self._rows = taller
         position, self._count = self._count, self._count + 1
         self._rows[position : position + 1] = features_of([memory])
-        self._lines[position] = 0
-        self._lines[position, : len(line)] = line
         self._read[position] = memory
         self._places[memory] = position
 
@@ -237,11 +195,8 @@ class KnownSet(Sequence[KnownMemory]):
         """Return these memories as a set."""
         if isinstance(memories, KnownSet):
             return memories
-        register = Register()
-        lines = register.lines([memory.sketch.words for memory in memories])
-        features = Features(features_of(memories), lines, register, [None] * len(memories))
         plain = [memory if memory.similarity is None else replace(memory, similarity=None) for memory in memories]
-        source = KnownStatements(features, dict(enumerate(plain)))
+        source = KnownStatements(features_of(memories), dict(enumerate(plain)))
         return cls(source, np.arange(len(memories)), _cosines(memories))
 
     def __len__(self) -> int:
@@ -300,9 +255,9 @@ class KnownSet(Sequence[KnownMemory]):
             self.source, np.where(mask, self.source.place(memory), self.places), np.where(mask, cosine, self.cosines)
         )
 
-    def ids(self, mask: Flags) -> list[UUID]:
+    def ids(self, chosen: Places) -> list[UUID]:
         """Return the ids of some."""
-        rows = self.rows[mask]
+        rows = self.rows[chosen]
         return [
             UUID(int=high << 64 | low) for high, low in zip(rows["high"].tolist(), rows["low"].tolist(), strict=True)
         ]
@@ -316,32 +271,14 @@ class KnownSet(Sequence[KnownMemory]):
         """The numbers of each."""
         return self.source.rows.take(self.places)  # An index takes ten times as long, field by field.
 
-    @property
-    def marks(self) -> Places:
-        return self.rows
-
-    @cached_property
-    def lines(self) -> Places:
-        return self.source.lines.take(self.places, axis=0)
-
     @cached_property
     def likeness(self) -> Numbers:
         """The cosine of each; 0 where it is not known."""
         return np.where(np.isnan(self.cosines), 0.0, self.cosines)
 
-    @property
-    def register(self) -> Register:
-        return self.source.register
-
-    def traits(self, places: Sequence[int]) -> list[Traits]:
-        return self.source.traits(self.places[list(places)].tolist())
-
-    def statements(self, places: Sequence[int]) -> Sequence[KnownMemory]:
-        return self.at(np.array(places, dtype=np.int64))
-
     def about(self, subject: str) -> Flags:
         """Return which are about a subject, however it is written."""
-        return np.asarray(self.rows["folded"] == endings.code_of(succession.folded(subject)))
+        return np.asarray(self.rows["folded"] == code_of(succession.folded(subject)))
 
     def may_be_alike(self, indexes: Places, other: Outline) -> Flags:
         """Return of which `comparison.may_be_alike` holds."""

@@ -1,4 +1,4 @@
-"""Known memories that a candidate is compared with: same statement, same slot, nearest vectors, latest.
+"""Known memories that a candidate is compared with: same statement, same slot, nearest vectors.
 
 Of memories that this process has met, only their ids and the times of their last change are read; their features are in
 `core.memory.feature_cache`, and the texts of those that may matter are read when a judgement asks for them.
@@ -21,20 +21,16 @@ from core.index.resident import columns
 from core.index.resident.columns import Place
 from core.index.resident.snapshot import Snapshot
 from core.memory import feature_cache, identity, nearest_vectors, stored_features
-from core.memory.feature_cache import ReadMemory, StoredRows, UserFeatures
+from core.memory.feature_cache import ReadMemory, StoredRows
 from core.memory.identity import KnownMemory
 from core.memory.known_set import Described, KnownSet, KnownStatements
-from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
-from core.statements import endings
-from core.statements.endings import Traits
+from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, PLACE_SQL, known_of
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json
 
-REVISABLE: Final = 60
-"""Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
-LATEST: Final = 400
-"""Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
+NEAREST: Final = 20
+"""Nearest memories that a candidate is compared with: they hold 95 % of those that it ends."""
 
 
 class Vanished(Conflict):
@@ -60,7 +56,7 @@ def of(
     search: Search | None = None,
     answers: Sequence[Sequence[Any]] = (),
 ) -> list[KnownSet]:
-    """Return for each candidate the active memories to compare it with: nearest, latest, same statement or slot.
+    """Return for each candidate the active memories to compare it with: nearest, same statement or slot.
 
     Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
     because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
@@ -71,32 +67,19 @@ def of(
         bound = nearest_vectors.bound(tx)
         search = Search(tx.engine, bound, user_id, candidates, vectors.shape[1], group_id, anywhere=anywhere)
         answers = run_together(tx, *search.asking)
-    revising = [endings.may_end(candidate) for candidate in candidates]
     standing = _Found(tx, search, eager=reopen is None)
-    *cached, same, latest_rows = answers
-    latest = standing.latest(latest_rows) if any(revising) else []
-    view = search.cached.view(tx, *cached)
-    near = _near(standing, view, latest, vectors, REVISABLE if any(revising) else NEIGHBOURS)
-    latest = [key for key in latest if key in standing.stamps]
-    compared = [
-        dict(ones[: REVISABLE if revises else NEIGHBOURS]) for ones, revises in zip(near, revising, strict=True)
-    ]
-    for ones, wide in zip(compared, revising, strict=True):
-        for key in latest if wide else ():
-            ones.setdefault(key, np.nan)
-    for ones, keys in zip(compared, standing.same(same, candidates), strict=True):
+    *cached, same = answers
+    compared = [dict(pairs) for pairs in _near(standing, search.cached.view(tx, *cached), vectors)]
+    for cosines, keys in zip(compared, standing.same(same, candidates), strict=True):
         for key in keys:
-            ones.setdefault(key, np.nan)
-    sets = standing.sets(compared, reopen)
-    _read_ahead(candidates, sets)
-    return sets
+            cosines.setdefault(key, np.nan)
+    return standing.sets(compared, reopen)
 
 
 class Search:
     """Questions to the database that come before candidates are compared with anything.
 
-    `asking`: its statements, to be run together with others; of the last one an answer is needed only if a candidate
-    may end what shares no slot and few words with it.
+    `asking`: its statements, to be run together with others.
     """
 
     def __init__(
@@ -123,7 +106,6 @@ class Search:
         self.asking: list[BoundStatement | None] = [
             *self.cached.asking,
             (_SAME if of_slots else _SAME_STATEMENTS, {**parameters, "keys": list(keys), **of_slots}),
-            (_LATEST, {**parameters, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
         ]
 
     def place_of(self, candidate: Candidate) -> int:
@@ -137,38 +119,23 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
     return key, candidate.subject, identity.slot_of(candidate)
 
 
-def _near(
-    standing: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray[np.float32], limit: int
-) -> list[Near]:
-    """Return the nearest of each vector that stand; look for the latest, too.
+def _near(standing: _Found, view: Snapshot, vectors: NDArray[np.float32]) -> list[Near]:
+    """Return the nearest of each vector that stand.
 
     Those that have expired may crowd them out: see `nearest_active`.
     """
     near: list[Near] = [[] for _ in vectors]
-    pending, reach = list(range(len(vectors))), limit
+    pending, reach = list(range(len(vectors))), NEAREST
     while pending:
         nearest = nearest_vectors.nearest_keys(view, vectors[pending], reach, active=True, audience=standing.said_to)
-        standing.look(view, [*latest, *(key for ones in nearest for key, _ in ones)])
+        standing.look(view, [key for ones in nearest for key, _ in ones])
         for at, ones in zip(pending, nearest, strict=True):
-            near[at] = [pair for pair in ones if pair[0] in standing.stamps][:limit]
+            near[at] = [pair for pair in ones if pair[0] in standing.stamps][:NEAREST]
         crowded = [
-            at for at, ones in zip(pending, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach
+            at for at, ones in zip(pending, nearest, strict=True) if len(near[at]) < NEAREST and len(ones) == reach
         ]
-        pending, reach = crowded if reach < limit * CROWD else [], reach * 4
+        pending, reach = crowded if reach < NEAREST * CROWD else [], reach * 4
     return near
-
-
-def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> None:
-    """Read together the texts that are needed to compare candidates with what they may end."""
-    if not sets or sets[0].source.has_all_traits:
-        return
-    positions = [
-        position
-        for candidate, known in zip(candidates, sets, strict=True)
-        for position in known.places[endings.related(candidate, known)].tolist()
-    ]
-    if positions:
-        sets[0].source.traits(positions)
 
 
 class _Found:
@@ -205,14 +172,6 @@ class _Found:
             else:
                 self._put(row)
 
-    def latest(self, answer: Sequence[Any]) -> list[str]:
-        """Return the latest memories of a user by the answer to `_LATEST`; some are to be looked for yet."""
-        (row,) = answer
-        keys, stamps = (row.keys or "").split(), [int(stamp) for stamp in (row.stamps or "").split()]
-        known_stamps = self._known(keys)
-        self.stamps.update((key, now) for key, now, then in zip(keys, stamps, known_stamps, strict=True) if now == then)
-        return keys
-
     def same(self, answer: Sequence[Any], candidates: Sequence[Candidate]) -> list[list[str]]:
         """Return for each candidate the memories that make the same statement or fill the same slot."""
         places: defaultdict[int, list[str]] = defaultdict(list)
@@ -224,15 +183,15 @@ class _Found:
         """Return the memories of each candidate as a set."""
         order = {key: position for position, key in enumerate(dict.fromkeys(key for ones in compared for key in ones))}
         keys = list(order)
-        features = self._features.take(keys, self.read)
-        while features is None:  # Another thread has dropped some since they were found to be known.
+        rows = self._features.take(keys, self.read)
+        while rows is None:  # Another thread has dropped some since they were found to be known.
             for row in _rows(self.tx, _ROWS, {"ids": _array(keys)}):
                 self._put(row)
-            features = self._features.take(keys, self.read)
+            rows = self._features.take(keys, self.read)
         stamps = [self.stamps[key] for key in keys]
-        store = _Store(self._features, keys, stamps, self.tx, reopen, self._search.cached)
+        store = _Store(keys, stamps, self.tx, reopen, self._search.cached)
         read = {order[key]: entry.memory for key, entry in self.read.items() if key in order}
-        source = KnownStatements(features, read, store)
+        source = KnownStatements(rows, read, store.load)
         return [
             KnownSet(
                 source,
@@ -265,18 +224,17 @@ class _Found:
 
 
 class _Store:
-    """Reads the texts of memories by their places, and caches what was made of them."""
+    """Reads the texts of memories by their places."""
 
     def __init__(
         self,
-        features: UserFeatures,
         keys: Sequence[str],
         stamps: Sequence[int],
         tx: Tx,
         reopen: Reopen | None,
         cached: nearest_vectors.CachedMemories,
     ) -> None:
-        self._features, self._keys, self._stamps = features, keys, stamps
+        self._keys, self._stamps = keys, stamps
         self._tx, self._reopen, self._cached = tx, reopen, cached
 
     def load(self, places: Sequence[int]) -> list[KnownMemory]:
@@ -292,17 +250,6 @@ class _Store:
         if any(rows[key].stamp != self._stamps[position] for key, position in zip(keys, places, strict=True)):
             raise Conflict("A memory was changed while a statement was compared with it.")
         return [known_of(rows[key]) for key in keys]
-
-    def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None:
-        """Cache the traits of memories; those that are not stored yet have later places."""
-        stored = [
-            (position, memory_traits)
-            for position, memory_traits in zip(places, traits, strict=True)
-            if position < len(self._keys)
-        ]
-        self._features.learn(
-            (self._keys[position], self._stamps[position], memory_traits) for position, memory_traits in stored
-        )
 
 
 def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) -> NDArray[np.bool_]:
@@ -350,13 +297,6 @@ _ALL_FEATURES = text("""
     FROM memories WHERE user_id = :user AND status = 'active' AND features IS NOT NULL
 """)
 """Columns as one value each: of 10,000 rows the driver reads them in a tenth of the time."""
-
-_LATEST = text(f"""
-    SELECT string_agg(cast(m.id AS text), ' ') AS keys, string_agg(cast(m.stamp AS text), ' ') AS stamps
-    FROM (SELECT m.id, {_STAMP} FROM memories m
-          WHERE m.user_id = :user AND m.category <> 'episode' AND {ACTIVE_SQL} AND {PLACE_SQL}
-          ORDER BY m.id DESC LIMIT :limit) AS m
-""")
 
 _SAME_STATEMENT = f"""
     SELECT c.place, {KNOWN}, {_STAMP} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key

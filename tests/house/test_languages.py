@@ -24,7 +24,6 @@ HAN_LINES: Final[dict[str, int]] = {
     "core/inference/local_models/pieces.py": 1,
     "core/screening/injection_markup.py": 1,
     "core/screening/secret_patterns.py": 9,
-    "core/statements/endings.py": 10,
 }
 """Lines with Chinese characters, by file; new ones belong to `core/language/zh`."""
 
@@ -36,7 +35,6 @@ WORD_TABLES: Final[dict[str, int]] = {
     "core/memory/updates.py": 1,
     "core/screening/names.py": 1,
     "core/screening/secret_patterns.py": 3,
-    "core/statements/revision_en.py": 1,
     "core/transfer/formats/gemini.py": 1,
     "core/transfer/formats/messages.py": 1,
     "core/transfer/intake.py": 1,
@@ -46,7 +44,6 @@ WORD_TABLES: Final[dict[str, int]] = {
 
 BY_NAME: Final[dict[str, int]] = {
     "core/extraction/speakers.py": 1,
-    "core/statements/endings.py": 2,
 }
 """Imports of one language, by file; rooms ask `core.language.languages` for that of a text."""
 

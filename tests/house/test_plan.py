@@ -50,7 +50,6 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "core/language/parts": "types without behaviour",
     "core/language/lexicon": "words; the comparison of statements that uses them is tested",
     "core/screening/injection_phrases": "patterns; the screen that uses them is tested",
-    "core/statements/*_tables": "words and patterns",
     "core/storage/tables": "columns; the schema that is made of them is tested",
     "core/settings/secret_names": "two constants",
     "core/types": "types without behaviour",

@@ -8,8 +8,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -34,7 +33,7 @@ from core.mirror import escaping, markdown
 from core.plans import checklists
 from core.plans import parsing as plans_parsing
 from core.screening import deobfuscation, screen, secret_scanner
-from core.statements import endings, quotation, redaction, revision
+from core.statements import quotation, redaction
 from core.summaries import extractive, segmentation, unit_rule_text
 from core.types import Event, Message
 from rules.expressions import templates
@@ -137,14 +136,6 @@ def message(content: str) -> Message:
     return Message(**{**fields, "position": 1, "occurred_at": NOW, "speaker": "Ada"})  # type: ignore[arg-type]
 
 
-def told(content: str, day: int) -> Any:
-    """A statement as `core.statements.revision` reads it, no longer than it looks at."""
-    content = content[: revision.LONGEST]
-    return SimpleNamespace(
-        content=content, subject="江南", attribute=None, value=None, told_at=NOW.replace(day=day), evidence=()
-    )
-
-
 def event(content: str) -> Event:
     return Event(1, "t", "e1", "test", "a.b", None, NOW, {"a": content})
 
@@ -181,17 +172,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "density": (informativeness.states, MESSAGE),
     "third person": (lambda text: third_person.third_person(text, "Ada"), sentences.LONGEST),
     "credentials": (secret_scanner.find_secrets, MESSAGE),
-    "revisions": (
-        lambda text: revision.revises(told(f"Ada {text}", 2), told(f"Ada has a car. {text}", 1)),
-        revision.LONGEST,
-    ),
-    "Chinese revisions": (
-        lambda text: revision.revises(told(f"江南{text}", 2), told(f"江南每周三跟老赵下棋，{text}", 1)),
-        revision.LONGEST,
-    ),
-    "what may revise": (lambda text: revision.may_revise(told(f"江南{text}", 2)), revision.LONGEST),
     "quotations": (lambda text: quotation.read(f"Ada said: “{text}”"), quotation.LONGEST),
-    "endings": (lambda text: endings.sketch(text).traits, endings.LONGEST),
     "guard": (screen.screen, MESSAGE),
     "disguises": (lambda text: list(deobfuscation.decode_runs(text)), MESSAGE),
     "tokens": (token_counting.counter().count, MESSAGE),

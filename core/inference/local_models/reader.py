@@ -88,10 +88,13 @@ class Reader:
     def log_odds(self, head: str, texts: Sequence[tuple[str, ...]]) -> Floats:
         """Return what a head says of each text, pair or triple. KeyError: there is no such head."""
         weights = self._heads[head]
-        joined = [join(self._tokens, each).ids for each in texts]
-        rows = self._layers.rows(joined, _pool, 2 * encoder.WIDTH)
-        result: Floats = rows @ weights[:-1] + weights[-1]
+        result: Floats = self.pooled(texts) @ weights[:-1] + weights[-1]
         return result
+
+    def pooled(self, texts: Sequence[tuple[str, ...]]) -> Floats:
+        """Return what heads read of each text, pair or triple: its first state, and the mean of all."""
+        joined = [join(self._tokens, each).ids for each in texts]
+        return self._layers.rows(joined, _pool, 2 * encoder.WIDTH)
 
     def values(self, texts: tuple[str, ...]) -> tuple[str, str, float]:
         """Return the value in the first text that the reader points at, that in the last one, and their probability.

@@ -24,14 +24,14 @@ DOES_NOT = [
 
 @pytest.mark.parametrize(("sentence", "language"), MATTERS)
 def test_what_will_matter_is_likely_to(sentence: str, language: str) -> None:
-    assert durability.probability(sentence, language) > 0.6
+    assert durability.log_odds(sentence, language) > 0.4
 
 
 @pytest.mark.parametrize(("sentence", "language"), DOES_NOT)
 def test_what_is_of_the_moment_is_not(sentence: str, language: str) -> None:
-    assert durability.probability(sentence, language) < 0.3
+    assert durability.log_odds(sentence, language) < -0.85
 
 
 def test_a_short_answer_is_judged_with_its_question() -> None:
-    alone = durability.probability("Two, Anna and Max.", "en")
-    assert durability.probability("Two, Anna and Max.", "en", question="Do you have any children?") > alone
+    alone = durability.log_odds("Two, Anna and Max.", "en")
+    assert durability.log_odds("Two, Anna and Max.", "en", question="Do you have any children?") > alone

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
+from core.extraction import durability, quoting
+from core.extraction.durability import Floats
 from core.extraction.rule_extractor import extract
+from core.inference.local_reader import LocalReader
 from core.types import Candidate, Category, Message
 
 AT = datetime(2026, 5, 20, 15, tzinfo=UTC)
+
+
+def message(role: str, content: str, position: int = 1) -> Message:
+    return Message("s1", f"m{position}", position, f"e{position}", "Ada", role, content, AT)
 
 
 def talk(*turns: str, user: str = "Ada") -> list[Candidate]:
@@ -106,3 +115,74 @@ def test_among_people_nothing_is_quoted() -> None:
         )
     )
     assert not any("“" in one.content for one in extract([ada, ben]))
+
+
+class Says:
+    """Says that sentences with some words matter, and of none that it corrects another."""
+
+    def __init__(self, *words: str, log_odds: float = 5.0) -> None:
+        self._words, self._log_odds = words, log_odds
+        self.read: list[tuple[str, str]] = []
+
+    def matters(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        self.read += sentences
+        known = [any(word in sentence for word in self._words) for sentence, _ in sentences]
+        return np.where(known, self._log_odds, -5.0).astype(np.float32)
+
+    def slips(self, statements: Sequence[str], _reply: str, _message: str) -> Floats:
+        return np.full(len(statements), -9.0, dtype=np.float32)
+
+    def values(self, _statement: str, _reply: str, _message: str) -> tuple[str, str, float]:
+        return "", "", 0.0
+
+
+def test_the_reader_decides_in_languages_without_tables() -> None:
+    said = [
+        message("user", "Ich bin gegen Nüsse allergisch. Das Wetter ist heute herrlich."),
+        message("user", "Ужас.", 2),
+    ]
+    assert extract(said) == []
+    (kept,) = extract(said, Says("allergisch"))
+    assert kept.content == "Ada said: “Ich bin gegen Nüsse allergisch.”"
+
+
+@pytest.mark.parametrize(
+    "said", ["ナッツにアレルギーがあります。", "У меня аллергия на орехи.", "견과류 알레르기가 있어요."]
+)
+def test_scripts_without_tables_are_quoted(said: str) -> None:
+    (kept,) = extract([message("user", said)], Says(said))
+    assert said in kept.content
+
+
+def test_reader_and_words_count_alike() -> None:
+    said = [message("user", "The old harp takes most of our evenings at the orchestra.")]
+    by_words = durability.log_odds(said[0].content, "en")
+    assert extract(said, Says("harp", log_odds=0.1 - by_words)) != []
+    assert extract(said, Says("harp", log_odds=-0.1 - by_words)) == []
+
+
+def test_a_sentence_is_read_with_what_was_said_before_it() -> None:
+    reader = Says()
+    extract(
+        [message("assistant", "Which one?"), message("user", "The grey parrot at home. It bites people badly.", 2)],
+        reader,
+    )
+    assert reader.read == [
+        ("The grey parrot at home.", "Which one?"),
+        ("It bites people badly.", "Which one? The grey parrot at home."),
+    ]
+
+
+def test_messages_that_were_read_before_are_not_read_again() -> None:
+    reader = Says("garden")
+    said = [message("user", "The garden needs us in May."), message("user", "The garden rests all winter long.", 2)]
+    assert [candidate.evidence[0].message_id for candidate in extract(said, reader, {"m2"})] == ["m2"]
+    assert [sentence for sentence, _ in reader.read] == ["The garden rests all winter long."]
+
+
+def test_the_reader_of_this_installation_knows_what_matters_in_several_languages() -> None:
+    reader = LocalReader()
+    lasting = ["Ich bin gegen Erdnüsse allergisch.", "Soy alérgica a los cacahuetes.", "J'ai deux filles, Anna et Léa."]
+    passing = ["Das war lustig, danke!", "¡Qué risa!", "Merci, bonne nuit !"]
+    matters = reader.matters([(sentence, durability.OPENING) for sentence in [*lasting, *passing]])
+    assert min(matters[:3]) > quoting.LEAST_ALONE > max(matters[3:])

@@ -12,7 +12,6 @@ import pytest
 
 from core.extraction import rule_extractor
 from core.language.lazy_regex import lazy_regex
-from core.statements import revision_en
 
 LABELLED = Path(__file__).parents[1] / "extraction" / "labelled.jsonl"
 
@@ -79,7 +78,6 @@ def test_letters_beyond_ascii_that_match_in_another_case_are_not_passed_over() -
 def test_no_pattern_of_the_rules_passes_over_a_match() -> None:
     """Searched with and without the look-up for literals, in each labelled sentence."""
     assert rule_extractor
-    assert revision_en
     texts = [json.loads(line)["text"] for line in LABELLED.read_text().splitlines()]
     lazies = {one.pattern: one for one in _lazies()}
     assert len(lazies) > 300

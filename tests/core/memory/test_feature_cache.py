@@ -7,15 +7,14 @@ import time
 from collections.abc import Iterator, Mapping
 from uuid import UUID
 
-import numpy as np
 import pytest
 
 from core.memory import feature_cache, stored_features
 from core.memory.changes import Owner
+from core.memory.codes import microseconds
 from core.memory.feature_cache import FeatureCache, ReadMemory, StoredRows, UserFeatures
 from core.memory.identity import KnownMemory
 from core.memory.known_set import Described
-from core.statements import endings
 from core.storage.db import Database
 from tests.core.consolidation.samples import a_known
 from tests.factories import a_memory, carry_out
@@ -36,29 +35,23 @@ def test_what_was_read_once_is_known_by_its_stamp() -> None:
     assert first is not None
     assert again is not None
     assert features.stamps([*keys, "?"]) == [1, 1, 0]
-    assert again.rows[::-1].tobytes() == first.rows.tobytes()
-    assert again.lines.tolist() == first.lines.tolist()[::-1]
+    assert again[::-1].tobytes() == first.tobytes()
 
 
-def test_a_later_stamp_brings_another_wording_and_no_stale_traits() -> None:
+def test_a_later_stamp_brings_another_wording() -> None:
     features, key = UserFeatures(), str(TEA.id)
-    features.take([key], read(TEA))
-    features.learn([(key, 1, TEA.sketch.traits), ("?", 1, TEA.sketch.traits)])
-    taken = features.take([key], {})
+    taken = features.take([key], read(TEA))
     assert taken is not None
-    assert taken.traits == [TEA.sketch.traits]
     reworded = a_known("Ada drinks black coffee.", id=TEA.id)
     later = features.take([key], read(reworded, stamp=2))
-    features.learn([(key, 1, TEA.sketch.traits)])
     assert later is not None
-    assert later.rows["content"] != taken.rows["content"]
-    assert features.take([key], {}).traits == [None]  # type: ignore[union-attr]
+    assert later["content"] != taken["content"]
     features.drop(0.0, 10)
     assert len(features) == 1, "of a memory there is one row"
     assert features.stamps([key]) == [2]
 
 
-def test_what_nobody_has_asked_for_goes_with_its_words() -> None:
+def test_what_nobody_has_asked_for_is_dropped() -> None:
     features = UserFeatures()
     features.take([str(TEA.id), str(RABBITS.id)], read(TEA, RABBITS))
     between = time.monotonic()
@@ -68,24 +61,18 @@ def test_what_nobody_has_asked_for_goes_with_its_words() -> None:
     after = features.take([str(RABBITS.id)], {})
     assert before is not None
     assert after is not None
-    assert len(after.register) < len(before.register)
-    assert after.rows.tobytes() == before.rows.tobytes()
-    usual = [np.sort(one.register.usual(one.lines[one.lines > 0])).tolist() for one in (before, after)]
-    assert usual[0] == usual[1]
-    assert after.register.numbers(RABBITS.sketch.words).tolist() == [one for one in after.lines[0].tolist() if one]
+    assert after.tobytes() == before.tobytes()
 
 
 def stored_rows(*memories: KnownMemory, stamp: int = 1) -> StoredRows:
     described = Described(
         [str(one.id) for one in memories],
-        [endings.microseconds(one.told_at) for one in memories],
+        [microseconds(one.told_at) for one in memories],
         [one.subject for one in memories],
         [one.attribute for one in memories],
         [one.category for one in memories],
     )
-    return StoredRows(
-        described, [stamp] * len(memories), [stored_features.encoded(one.content) or b"" for one in memories]
-    )
+    return StoredRows(described, [stamp] * len(memories), [stored_features.encoded(one.content) for one in memories])
 
 
 def test_what_is_stored_is_added_without_its_text_unless_it_is_known() -> None:
@@ -96,7 +83,7 @@ def test_what_is_stored_is_added_without_its_text_unless_it_is_known() -> None:
     taken, by_text = features.take(keys, {}), UserFeatures().take(keys, read(TEA, RABBITS))
     assert taken is not None
     assert by_text is not None
-    assert taken.rows.tobytes() == by_text.rows.tobytes()
+    assert taken.tobytes() == by_text.tobytes()
     features.add(stored_rows(RABBITS, stamp=2))
     assert features.stamps(keys) == [1, 2]
     before = time.monotonic()
@@ -129,7 +116,7 @@ def features_alike(known: UserFeatures, memory_id: UUID, content: str) -> bool:
     by_text = UserFeatures().take([str(memory_id)], read(a_known(content, id=memory_id)))
     assert found is not None
     assert by_text is not None
-    return bool(found.rows["words"] == by_text.rows["words"])
+    return bool(found["words"] == by_text["words"])
 
 
 def test_the_longest_unused_go_first() -> None:
@@ -185,7 +172,5 @@ def texts(held: object, seen: set[int]) -> Iterator[str]:
 def test_it_holds_no_word() -> None:
     features = UserFeatures()
     features.take([str(TEA.id)], read(TEA))
-    features.learn([(str(TEA.id), 1, TEA.sketch.traits)])
-    held = set(texts([features._places, features._traits, features._register._numbers], set()))
-    assert held - {"weekday", "month", "day", "time", "sum", "number"} == {str(TEA.id)}
+    assert set(texts([features._places], set())) == {str(TEA.id)}
     assert features._rows.dtype.hasobject is False

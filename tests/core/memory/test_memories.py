@@ -3,9 +3,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import text
-
-from core.config import Settings
 from core.maintenance import sweeps
 from core.memory import memories, neighbours
 from core.memory.changes import (
@@ -14,7 +11,6 @@ from core.memory.changes import (
 )
 from core.search import query
 from core.storage.db import Database
-from tests import databases
 from tests.factories import (
     EMBEDDER,
     NOW,
@@ -58,14 +54,3 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
     carry_out(app, Archive(again.id, 1, "twice"))
     carry_out(app, Restore(cat.id, 2, "the first one"))
     assert memory_row(app, cat.id).expires_at is None
-
-
-def test_the_latest_memories_are_read_by_an_index_and_not_sorted(app: Database, settings: Settings) -> None:
-    carry_out(app, *(a_memory(f"Ada has read book {n}.") for n in range(1_000)))
-    databases.analyzed(settings, "memories")
-    values = {"user": "ada", "limit": 20, "group": None, "labels": [], "anywhere": False}
-    with app.tenant(TENANT) as tx:
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {neighbours._LATEST.text}"), values).scalars())
-        assert len(tx.execute(neighbours._LATEST, values).one().keys.split()) == 20
-    assert "Index Scan Backward" in plan, plan
-    assert "Sort" not in plan, plan

@@ -195,18 +195,6 @@ def test_what_was_archived_does_not_crowd_out_what_stands(app: Database) -> None
     assert [one.id for one in known] == [stands.id]
 
 
-def test_what_may_end_others_is_judged_against_what_is_not_near_it_too(app: Database) -> None:
-    far = a_memory("Ada keeps a blue Skoda in the yard.")
-    near = [a_memory(f"Ada gave up coffee, she told Bob {n}.") for n in range(neighbours.REVISABLE + 1)]
-    carry_out(app, far, *near)
-    judged = {}
-    for said in ("Ada gave up coffee.", "Ada met Bob in Rome."):
-        with app.tenant(TENANT) as tx:
-            (judged[said],) = neighbours.of(tx, "ada", [a_memory(said).candidate], asked(said))
-    found = {said: far.id in [one.id for one in known] for said, known in judged.items()}
-    assert found == {"Ada gave up coffee.": True, "Ada met Bob in Rome.": False}
-
-
 OTHERS = text("""
     INSERT INTO search_index (tenant_id, type, session_id, ref, user_id, occurred_at, terms, own_terms, embedding)
     SELECT tenant_id, type, session_id, gen_random_uuid()::text, 'user' || n, occurred_at, terms, own_terms, embedding

@@ -1,0 +1,135 @@
+"""What a new statement ends: which statements are read with it, and what follows from what the reader says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from core.consolidation import batch, endings
+from core.consolidation.endings import Floats, Pair
+from core.inference.embedders import HashEmbedder
+from core.inference.local_reader import LocalReader
+from core.memory.changes import Add, Change, Link
+from core.memory.codes import LONGEST
+from core.memory.known_set import KnownSet
+from core.types import Candidate, Category
+from tests.core.consolidation.samples import NOON, a_candidate, a_known
+
+EMBEDDER = HashEmbedder(64)
+BEFORE, AFTER = NOON - timedelta(days=30), NOON + timedelta(days=30)
+PLAYS, GAVE_UP = "Ada plays the oboe.", "Ada gave up the oboe."
+
+
+class Says:
+    """Says of some texts that they end others, and of some pairs that the first ends the second."""
+
+    def __init__(self, *pairs: Pair) -> None:
+        self._pairs = frozenset(pairs)
+        self.read: list[Pair] = []
+
+    def ends(self, texts: Sequence[str]) -> Floats:
+        ending = {new for new, _ in self._pairs}
+        return np.array([5.0 if text in ending else -5.0 for text in texts], dtype=np.float32)
+
+    def over(self, pairs: Sequence[Pair]) -> Floats:
+        self.read += pairs
+        return np.array([2.5 if pair in self._pairs else -5.0 for pair in pairs], dtype=np.float32)
+
+
+def decided(reader: Says, candidates: Sequence[Candidate], known: KnownSet) -> list[Change]:
+    vectors = EMBEDDER.embed([candidate.content for candidate in candidates])
+    neighbours = [known] * len(candidates)
+    ending = endings.may_end(reader, [candidate.content for candidate in candidates])
+    pairs = endings.pairs(candidates, vectors, neighbours, ending)
+    return batch.decide(candidates, vectors, neighbours, log_odds=endings.read(reader, pairs))
+
+
+def read_with(candidate: Candidate, known: KnownSet, ending: Collection[str] = (GAVE_UP,)) -> list[Pair]:
+    return endings.pairs([candidate], EMBEDDER.embed([candidate.content]), [known], ending)
+
+
+def test_a_statement_ends_an_earlier_one_with_the_probability_as_the_reason() -> None:
+    old = a_known(PLAYS, 0.8, said_at=BEFORE)
+    (add,) = decided(Says((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    assert isinstance(add, Add)
+    assert (add.supersedes, add.reason) == (old, "Something said later is likely to end it (92%).")
+
+
+def test_it_may_end_several() -> None:
+    old, other = a_known(PLAYS, 0.8, said_at=BEFORE), a_known("Ada has oboe lessons.", 0.7, said_at=BEFORE)
+    (add,) = decided(
+        Says((GAVE_UP, PLAYS), (GAVE_UP, other.content)), [a_candidate(GAVE_UP)], KnownSet.of([old, other])
+    )
+    assert isinstance(add, Add)
+    assert {memory.id for memory, _ in add.retired} == {old.id, other.id}
+
+
+def test_what_is_less_likely_than_the_likeliest_stays() -> None:
+    known = KnownSet.of([a_known(PLAYS, 0.8, said_at=BEFORE), a_known("Ada has a piano.", 0.8, said_at=BEFORE)])
+    log_odds = {(GAVE_UP, PLAYS): 4.0, (GAVE_UP, "Ada has a piano."): 4.0 - endings.MARGIN - 0.1}
+    assert [end.known.content for end in endings.ended(a_candidate(GAVE_UP), known, [], log_odds)] == [PLAYS]
+
+
+def test_it_ends_a_statement_of_its_own_batch() -> None:
+    plays, gave_up = a_candidate(PLAYS, said_at=BEFORE), a_candidate(GAVE_UP)
+    changes = decided(Says((GAVE_UP, PLAYS)), [plays, gave_up], KnownSet.of([]))
+    adds = {change.candidate.content: change.past for change in changes if isinstance(change, Add)}
+    assert adds == {PLAYS: NOON, GAVE_UP: None}
+    assert [type(change) for change in changes if not isinstance(change, Add)] == [Link]
+
+
+def test_what_arrives_late_is_history_if_something_said_since_ends_it() -> None:
+    since = a_known(GAVE_UP, 0.8, said_at=AFTER)
+    (add,) = decided(Says((GAVE_UP, PLAYS)), [a_candidate(PLAYS)], KnownSet.of([since]))
+    assert isinstance(add, Add)
+    assert add.past is not None
+
+
+def test_a_statement_that_ends_nothing_is_read_with_nothing() -> None:
+    reader = Says()
+    decided(reader, [a_candidate("Ada likes tea.")], KnownSet.of([a_known(PLAYS, 0.9, said_at=BEFORE)]))
+    assert reader.read == []
+
+
+def test_quotations_are_read_without_their_frame() -> None:
+    reader = Says(("I gave up the oboe.", "I play the oboe."))
+    old = a_known("Asked “What do you play?”, Ada said: “I play the oboe.”", 0.8, said_at=BEFORE)
+    new = a_candidate("After “I am busy.”, Ada said on 3 May 2026: “I gave up the oboe.”")
+    (add,) = decided(reader, [new], KnownSet.of([old]))
+    assert reader.read == [("I gave up the oboe.", "I play the oboe.")]
+    assert isinstance(add, Add)
+    assert add.supersedes == old
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subject": "bob"},
+        {"category": Category.EPISODE},
+        {"content": PLAYS * LONGEST},
+        {"attribute": "hobby", "value": "oboe"},
+        {"content": GAVE_UP},
+    ],
+)
+def test_what_is_not_read_with_it(fields: dict[str, object]) -> None:
+    """Another's statement, an episode, a document, the same slot, the same words."""
+    new = a_candidate(GAVE_UP, attribute="hobby" if "attribute" in fields else None)
+    known = KnownSet.of([a_known(**{"content": PLAYS, "similarity": 0.9, "said_at": BEFORE, **fields})])  # type: ignore[arg-type]
+    assert read_with(new, known) == []
+
+
+def test_it_is_read_with_the_nearest_alone() -> None:
+    known = [a_known(f"Ada owns {n} reeds.", n / 100, said_at=BEFORE) for n in range(3 * endings.NEAREST)]
+    read = [old for _, old in read_with(a_candidate(GAVE_UP), KnownSet.of(known))]
+    assert read == [memory.content for memory in known[: -endings.NEAREST - 1 : -1]]
+
+
+def test_the_reader_of_this_installation_knows_an_end_from_a_mention() -> None:
+    reader = LocalReader()
+    told = ["I don't drink coffee anymore.", "I had a coffee with Anna this morning."]
+    over, holds = reader.over([(new, "I drink three coffees a day.") for new in told]).tolist()
+    assert over >= endings.LEAST > holds
+    assert endings.may_end(reader, told) == {told[0]}
