@@ -25,7 +25,7 @@ NEAREST: Final = 20
 LATER: Final = 5
 """Statements said later, the nearest, that are read with one that arrives after them."""
 
-MAY_END: Final = -1.5
+MAY_END: Final = 0.0
 """Log-odds of ending anything from which a statement is read with others."""
 
 LEAST: Final = 1.5

@@ -19,8 +19,10 @@ from core.types import Candidate, Category
 
 LEAST: Final = -0.2
 """Log-odds by words alone from which a sentence is kept."""
-LEAST_READ: Final = 0.0
+LEAST_READ: Final = -0.5
 """Log-odds of the reader and by words together from which a sentence is kept."""
+CERTAIN_BY_WORDS: Final = 1.0
+"""Log-odds by words from which it is kept whatever the reader says, who has read little talk of work."""
 LEAST_ALONE: Final = -0.5
 """Log-odds of the reader from which a sentence is kept in a language without weights."""
 MORE_IF_SHORT: Final = 0.6
@@ -69,8 +71,11 @@ def are_durable(places: Sequence[Place], reader: durability.Reader | None) -> li
 
 
 def _least_read(place: Place) -> float:
-    """Return the log-odds of the reader from which a sentence is kept."""
-    return LEAST_READ - _by_words(place) if _is_known(place) else LEAST_ALONE
+    """Return the log-odds of the reader from which a sentence is kept; -inf: whatever it says."""
+    if not _is_known(place):
+        return LEAST_ALONE
+    by_words = _by_words(place)
+    return -math.inf if by_words >= CERTAIN_BY_WORDS else LEAST_READ - by_words
 
 
 def _by_words(place: Place) -> float:

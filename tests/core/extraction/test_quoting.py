@@ -157,8 +157,8 @@ def test_scripts_without_tables_are_quoted(said: str) -> None:
 def test_reader_and_words_count_alike() -> None:
     said = [message("user", "The old harp takes most of our evenings at the orchestra.")]
     by_words = durability.log_odds(said[0].content, "en")
-    assert extract(said, Says("harp", log_odds=0.1 - by_words)) != []
-    assert extract(said, Says("harp", log_odds=-0.1 - by_words)) == []
+    assert extract(said, Says("harp", log_odds=quoting.LEAST_READ + 0.1 - by_words)) != []
+    assert extract(said, Says("harp", log_odds=quoting.LEAST_READ - 0.1 - by_words)) == []
 
 
 def test_a_sentence_is_read_with_what_was_said_before_it() -> None:
