@@ -14,6 +14,7 @@ from core.language.calendar import DateMention
 from core.language.language import Grammar
 from core.language.lazy_regex import either
 from core.language.quotation_marks import is_mostly_quoted
+from core.screening import screen
 from core.statements.quotation import FRAMES
 from core.types import Candidate, Category
 
@@ -65,7 +66,7 @@ def are_durable(places: Sequence[Place], reader: durability.Reader | None) -> li
         for heard, position, _ in places
     ]
     return [
-        _lasts(place) or value >= _least_read(place) + _more(place)
+        _lasts(place) or value >= _least_read(place) + _more(place) or _is_hostile(place)
         for place, value in zip(places, reader.matters(texts).tolist(), strict=True)
     ]
 
@@ -76,6 +77,14 @@ def _least_read(place: Place) -> float:
         return LEAST_ALONE
     by_words = _by_words(place)
     return -math.inf if by_words >= CERTAIN_BY_WORDS else LEAST_READ - by_words
+
+
+def _is_hostile(place: Place) -> bool:
+    """Return whether a sentence would be kept by words alone, and tries to steer an agent: people should see it."""
+    heard, position, _ = place
+    return _by_words(place) >= LEAST + _more(place) and any(
+        finding.kind in screen.HOSTILE for finding in screen.screen(heard.sentences[position]).findings
+    )
 
 
 def _by_words(place: Place) -> float:
