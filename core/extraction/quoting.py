@@ -59,14 +59,27 @@ def is_known_language(sentence: str, language: Grammar) -> bool:
 
 def are_durable(places: Sequence[Place], reader: durability.Reader | None) -> list[bool]:
     """Return which sentences of messages are likely to matter for months. `reader` None: by words alone."""
+    by_words = [_by_words(place) >= LEAST + _more(place) for place in places]
     if reader is None:
-        return [_lasts(place) or _by_words(place) >= LEAST + _more(place) for place in places]
+        return [kept or _lasts(place) for kept, place in zip(by_words, places, strict=True)]
+    leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in places]
+    durable = _are_read_as_durable(places, leads, reader)
+    # Behind "My cat is three", "My cat is four" seems to be known: what words would keep is read by itself, too.
+    again = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
+    alone = _are_read_as_durable([places[at] for at in again], [""] * len(again), reader)
+    for at, kept in zip(again, alone, strict=True):
+        durable[at] = kept or _is_hostile(places[at])
+    return durable
+
+
+def _are_read_as_durable(places: Sequence[Place], leads: Sequence[str], reader: durability.Reader) -> list[bool]:
+    """Return which sentences matter by the reader and by words, each read behind what was said before it."""
     texts = [
-        (heard.sentences[position], heard.before_sentence(position, durability.BEFORE).strip() or durability.OPENING)
-        for heard, position, _ in places
+        (heard.sentences[position], lead or durability.OPENING)
+        for (heard, position, _), lead in zip(places, leads, strict=True)
     ]
     return [
-        _lasts(place) or value >= _least_read(place) + _more(place) or _is_hostile(place)
+        _lasts(place) or value >= _least_read(place) + _more(place)
         for place, value in zip(places, reader.matters(texts).tolist(), strict=True)
     ]
 
@@ -80,11 +93,9 @@ def _least_read(place: Place) -> float:
 
 
 def _is_hostile(place: Place) -> bool:
-    """Return whether a sentence would be kept by words alone, and tries to steer an agent: people should see it."""
+    """Return whether a sentence tries to steer an agent, so that people should see it."""
     heard, position, _ = place
-    return _by_words(place) >= LEAST + _more(place) and any(
-        finding.kind in screen.HOSTILE for finding in screen.screen(heard.sentences[position]).findings
-    )
+    return any(finding.kind in screen.HOSTILE for finding in screen.screen(heard.sentences[position]).findings)
 
 
 def _by_words(place: Place) -> float:
