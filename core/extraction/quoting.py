@@ -40,7 +40,7 @@ _OTHER_SCRIPTS = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _UNDECIDED = either(language.grammar.undecided for language in languages.ALL if language.grammar)
 
 
-Place = tuple[HeardMessage, int, Grammar]
+LocatedSentence = tuple[HeardMessage, int, Grammar]
 """A message, the number of a sentence in it, and its language."""
 
 
@@ -57,74 +57,76 @@ def is_known_language(sentence: str, language: Grammar) -> bool:
     return sum(map(str.isascii, letters)) * 2 >= len(letters) and not identification.is_foreign(sentence)
 
 
-def are_durable(places: Sequence[Place], reader: durability.Reader | None) -> list[bool]:
+def are_durable(located: Sequence[LocatedSentence], reader: durability.Reader | None) -> list[bool]:
     """Return which sentences of messages are likely to matter for months. `reader` None: by words alone."""
-    by_words = [_by_words(place) >= LEAST + _more(place) for place in places]
+    by_words = [_by_words(sentence_at) >= LEAST + _more(sentence_at) for sentence_at in located]
     if reader is None:
-        return [kept or _lasts(place) for kept, place in zip(by_words, places, strict=True)]
-    leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in places]
-    durable = _are_read_as_durable(places, leads, reader)
+        return [kept or _lasts(sentence_at) for kept, sentence_at in zip(by_words, located, strict=True)]
+    leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
+    durable = _are_read_as_durable(located, leads, reader)
     # Behind "My cat is three", "My cat is four" seems to be known: what words would keep is read by itself, too.
     again = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
-    alone = _are_read_as_durable([places[at] for at in again], [""] * len(again), reader)
+    alone = _are_read_as_durable([located[at] for at in again], [""] * len(again), reader)
     for at, kept in zip(again, alone, strict=True):
-        durable[at] = kept or _is_hostile(places[at])
+        durable[at] = kept or _is_hostile(located[at])
     return durable
 
 
-def _are_read_as_durable(places: Sequence[Place], leads: Sequence[str], reader: durability.Reader) -> list[bool]:
+def _are_read_as_durable(
+    located: Sequence[LocatedSentence], leads: Sequence[str], reader: durability.Reader
+) -> list[bool]:
     """Return which sentences matter by the reader and by words, each read behind what was said before it."""
     texts = [
         (heard.sentences[position], lead or durability.OPENING)
-        for (heard, position, _), lead in zip(places, leads, strict=True)
+        for (heard, position, _), lead in zip(located, leads, strict=True)
     ]
     return [
-        _lasts(place) or value >= _least_read(place) + _more(place)
-        for place, value in zip(places, reader.matters(texts).tolist(), strict=True)
+        _lasts(sentence_at) or value >= _least_read(sentence_at) + _more(sentence_at)
+        for sentence_at, value in zip(located, reader.matters(texts).tolist(), strict=True)
     ]
 
 
-def _least_read(place: Place) -> float:
+def _least_read(sentence_at: LocatedSentence) -> float:
     """Return the log-odds of the reader from which a sentence is kept; -inf: whatever it says."""
-    if not _is_known(place):
+    if not _is_known(sentence_at):
         return LEAST_ALONE
-    by_words = _by_words(place)
+    by_words = _by_words(sentence_at)
     return -math.inf if by_words >= CERTAIN_BY_WORDS else LEAST_READ - by_words
 
 
-def _is_hostile(place: Place) -> bool:
+def _is_hostile(sentence_at: LocatedSentence) -> bool:
     """Return whether a sentence tries to steer an agent, so that people should see it."""
-    heard, position, _ = place
+    heard, position, _ = sentence_at
     return any(finding.kind in screen.HOSTILE for finding in screen.screen(heard.sentences[position]).findings)
 
 
-def _by_words(place: Place) -> float:
+def _by_words(sentence_at: LocatedSentence) -> float:
     """Return the log-odds by words that a sentence matters; -inf in a language without weights."""
-    heard, position, language = place
-    if not _is_known(place):
+    heard, position, language = sentence_at
+    if not _is_known(sentence_at):
         return -math.inf
     question = heard.question if position == 0 else ""
     return durability.log_odds(heard.sentences[position], language.code, question=question, position=position)
 
 
-def _more(place: Place) -> float:
+def _more(sentence_at: LocatedSentence) -> float:
     """Return how much more it takes to keep a sentence: an exclamation is more often a reaction than a fact."""
-    heard, position, language = place
+    heard, position, language = sentence_at
     sentence = heard.sentences[position]
     is_reaction = sentence.rstrip("\"'”’)").endswith(("!", "！"))
     answers = position == 0 and bool(heard.question and language.about_listener.search(heard.question))
     return MORE_IF_SHORT if is_reaction or (is_short(sentence, language) and not answers) else 0.0
 
 
-def _is_known(place: Place) -> bool:
-    heard, position, language = place
+def _is_known(sentence_at: LocatedSentence) -> bool:
+    heard, position, language = sentence_at
     return is_known_language(heard.sentences[position], language)
 
 
-def _lasts(place: Place) -> bool:
+def _lasts(sentence_at: LocatedSentence) -> bool:
     """Return whether a sentence about common work lasts by its form."""
-    heard, position, language = place
-    return _is_known(place) and lasts_at_work(heard.sentences[position], language)
+    heard, position, language = sentence_at
+    return _is_known(sentence_at) and lasts_at_work(heard.sentences[position], language)
 
 
 def is_short(sentence: str, language: Grammar) -> bool:
