@@ -64,11 +64,13 @@ def are_durable(located: Sequence[LocatedSentence], reader: durability.Reader | 
         return [kept or _lasts(sentence_at) for kept, sentence_at in zip(by_words, located, strict=True)]
     leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
     durable = _are_read_as_durable(located, leads, reader)
+    unsure = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
     # Behind "My cat is three", "My cat is four" seems to be known: what words would keep is read by itself, too.
-    again = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
-    alone = _are_read_as_durable([located[at] for at in again], [""] * len(again), reader)
-    for at, kept in zip(again, alone, strict=True):
-        durable[at] = kept or _is_hostile(located[at])
+    behind = [at for at in unsure if leads[at]]
+    alone = _are_read_as_durable([located[at] for at in behind], [""] * len(behind), reader)
+    kept_alone = {at for at, kept in zip(behind, alone, strict=True) if kept}
+    for at in unsure:
+        durable[at] = at in kept_alone or _is_hostile(located[at])
     return durable
 
 

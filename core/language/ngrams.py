@@ -11,7 +11,7 @@ import re
 import struct
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -50,21 +50,13 @@ class Weights:
 
     def logit(self, features: AbstractSet[str]) -> float:
         """Return the log-odds of a sentence with these features, each of which counts 1/√n."""
-        return self.logit_of(buckets(features))
-
-    def logit_of(self, found: Sequence[int]) -> float:
-        """Return the log-odds of a sentence by the buckets of its features."""
-        total = sum(map(self.bytes.__getitem__, found))
-        return self.bias + self.scale * total / math.sqrt(max(len(found), 1))
+        indexes = buckets(features)
+        total = sum(map(self.bytes.__getitem__, indexes))
+        return self.bias + self.scale * total / math.sqrt(max(len(indexes), 1))
 
 
 def logistic(logit: float) -> float:
     return 1 / (1 + math.exp(-max(logit, LEAST_LOGIT)))
-
-
-def logit(probability: float) -> float:
-    """Return the log-odds of a probability: the inverse of `logistic`."""
-    return math.log(probability / (1 - probability))
 
 
 @cache

@@ -6,7 +6,6 @@ import re
 from typing import Final, NamedTuple
 
 from core.language import languages
-from core.language.lexicon import HAN
 
 LONGEST: Final = 2_000
 """Maximum characters; longer texts are documents."""
@@ -31,7 +30,3 @@ def read(content: str) -> Quotation | None:
     """Return the quotation that a statement is; None: it is none."""
     found = _QUOTED.search(content) if len(content) <= LONGEST and content.endswith("”") else None
     return Quotation(found["speaker"], found["words"]) if found else None
-
-
-def language_of(content: str) -> str:
-    return "zh" if HAN.search(content) else "en"
