@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.ingress.dependencies import KEY_SECONDS
 from bench.stand import Stand, stack
 from core.config import Settings
 from tests.doors import key_of
@@ -91,6 +93,7 @@ def change(stand: Stand, acme: Tenant, globex: Tenant) -> None:
             kill_group(stand, "worker-cpu")
             assert acme.call("GET", PATH)["model"] == "english", "killed before the switch"
             eventually(lambda: acme.call("GET", PATH)["model"] == "multilingual")
+            time.sleep(KEY_SECONDS + 1)  # Until each of the processes has looked up the tenant's model again.
             eventually(lambda: acme.cosines().get(LISBON, 0) > 0.3)
         finally:
             over.set()
