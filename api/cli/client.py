@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import IO, Annotated, Any
 
@@ -24,6 +24,9 @@ TIMEOUT_SECONDS = 70
 
 SILENCE_SECONDS = 45
 """Silence after which a stream is taken for broken: the server sends something every 15 seconds."""
+
+READ_AGAIN_SECONDS = (0.2, 1.0)
+"""Pauses before a GET is sent again whose connection broke: a process of the server has ended or was restarted."""
 
 SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
@@ -166,9 +169,16 @@ class Client:
 
     def _send(self, method: str, path: str, **how: Any) -> httpx.Response:
         try:
-            answer = self._http.request(method, path, **how)
+            for pause in READ_AGAIN_SECONDS if method == "GET" else ():
+                with suppress(*_BROKEN):
+                    return self._answer(method, path, **how)
+                time.sleep(pause)
+            return self._answer(method, path, **how)
         except httpx.TransportError as error:
             raise self._silent(error) from None
+
+    def _answer(self, method: str, path: str, **how: Any) -> httpx.Response:
+        answer = self._http.request(method, path, **how)
         if answer.is_error:
             raise _refusal(answer)
         return answer
@@ -177,6 +187,10 @@ class Client:
         hint = " IMPRINT_URL begins with http:// or https://." if isinstance(error, httpx.UnsupportedProtocol) else ""
         message = f"No answer from {self.url} ({error}).{hint}"
         return Refused(f"{message} Start it with `imprint up`, or set IMPRINT_URL.")
+
+
+_BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+"""What a request meets whose connection was open and is lost."""
 
 
 def _present(params: Mapping[str, Any]) -> dict[str, Any]:

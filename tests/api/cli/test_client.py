@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from api.cli import client
 from tests.commands import Imprint
 from tests.ports import free_port
 
@@ -46,6 +49,38 @@ def test_with_json_an_error_is_json_on_standard_error(imprint: Imprint, monkeypa
 def test_an_error_is_a_sentence_and_names_no_class(imprint: Imprint) -> None:
     said = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6")
     assert said.err.startswith("Error: There is no memory")
+
+
+@pytest.mark.parametrize(("method", "requests"), [("get", 2), ("post", 1)])
+def test_a_read_whose_connection_breaks_is_sent_again(
+    method: str, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write may have been carried out, so it is not."""
+    heads: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_reset_first, args=(server, requests, heads))
+        thread.start()
+        monkeypatch.setenv("IMPRINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        monkeypatch.setenv("IMPRINT_API_KEY", "key")
+        if method == "get":
+            assert client.call("get", "/v1/stats") == {"is": "here"}
+        else:
+            with pytest.raises(client.Refused, match="No answer"):
+                client.call("post", "/v1/events", {})
+        thread.join()
+    assert len(heads) == requests
+
+
+def _reset_first(server: socket.socket, requests: int, heads: list[bytes]) -> None:
+    """Answer the last of some requests, unless it is the only one, and reset the connections of those before."""
+    for number in range(requests):
+        connection, _ = server.accept()
+        heads.append(connection.recv(65_536))
+        if number > 0:
+            connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{"is":"here"}')
+        else:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
 
 
 @pytest.fixture
