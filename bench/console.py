@@ -62,7 +62,7 @@ def run(size: Size | None, rounds: int, only: str, kept: Path | None, rate: int)
             vacuum(stand)
             with logged_in(stand.url, stand.key) as browser:
                 user = "maya" if size is None else LARGE
-                displayed = console_pages.shown(stand, user)
+                displayed = console_pages.prepare(stand, user)
                 previewed(stand, displayed.job)
                 paths = console_pages.paths(displayed)
                 if rate:

@@ -45,7 +45,7 @@ class Shown:
     """Place of the event in the middle of the log."""
 
 
-def shown(stand: Stand, user: str) -> Shown:
+def prepare(stand: Stand, user: str) -> Shown:
     """Find something for each page to show, and make what nobody has made: a bulk job, and a receipt of an erasure."""
     session = stand.call("GET", f"/v1/sessions?user_id={user}&limit=1")["items"][0]["id"]
     event = stand.call("GET", f"/v1/events?type=session.ended&session_id={session}&limit=1")["items"][0]["id"]

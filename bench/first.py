@@ -49,8 +49,8 @@ QUESTIONS: Final = 12
 
 def of_few(bench: Bench, users: list[str]) -> Figures:
     """Ask once about each user, whom nobody has asked about in this process."""
-    questions = [question for (question,) in bench.asked(users, 1)]
-    (warmed,) = bench.asked(["beside0"], 1)
+    questions = [question for (question,) in bench.questions_about(users, 1)]
+    (warmed,) = bench.questions_about(["beside0"], 1)
     with in_process(bench, [questions, warmed]) as work:
         work(warmed[0])  # A connection is open, and statements are compiled.
         return _figures(EACH, bench.turns(questions, work))
@@ -58,7 +58,7 @@ def of_few(bench: Bench, users: list[str]) -> Figures:
 
 def of_many(bench: Bench, memories: int) -> Figures:
     """Ask about the large user as the first of a process, again and again; then while rows are cached, and after."""
-    ((warmed,),), (questions,) = bench.asked(["beside0"], 1), bench.asked([LARGE], QUESTIONS)
+    ((warmed,),), (questions,) = bench.questions_about(["beside0"], 1), bench.questions_about([LARGE], QUESTIONS)
     first: dict[str, list[str]] = {}
     took = Took()
     for question in questions:

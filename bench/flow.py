@@ -102,14 +102,14 @@ def _rules(app: Database) -> Rule:
 
 def _accept(app: Database, queue: Database, number: int) -> list[Event]:
     """A message of each live session on the log, as the doors put it there; the events as a router reads them."""
-    documents = [_said(f"s{number // MESSAGES}-{session}") for session in range(BATCH)]
+    documents = [_message_event(f"s{number // MESSAGES}-{session}") for session in range(BATCH)]
     ingest.accept(app, TENANT, parsing.check(documents))
     with queue.queue() as tx:
         rows = tx.execute(text(f"SELECT {log.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq"))
         return [log.event_of(row) for row in rows]
 
 
-def _said(session: str) -> Json:
+def _message_event(session: str) -> Json:
     payload = {"session_id": session, "user_id": f"u-{session}", "role": "user", "content": "x" * 900}
     return {"event_type": "message.added", "source": "bench", "time": "2026-11-21T10:00:00Z", "payload": payload}
 

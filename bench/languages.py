@@ -58,7 +58,7 @@ def _events(talk: Json, session: Json) -> Iterator[Json]:
     yield {"event_type": "session.ended", "source": "languages", "time": end, "payload": ended}
 
 
-def found(stand: Stand, talk: Json, question: Json) -> bool:
+def finds_answer(stand: Stand, talk: Json, question: Json) -> bool:
     """Whether a message that answers the question is among the first distinct ones that the results cite."""
     body = {"user_id": talk["user"], "query": question["question"], "limit": RESULTS}
     results = stand.call("POST", "/v1/search", body)["results"]
@@ -93,7 +93,7 @@ def main() -> None:
         for talk in conversations(options.languages, options.half):
             publish(stand, talk)
             for question in talk["questions"]:
-                hit = found(stand, talk, question)
+                hit = finds_answer(stand, talk, question)
                 hits[talk["language"], question["kind"]].append(hit)
                 if options.show and not hit:
                     print(f"  {talk['id']} {question['kind']}: {question['question']} → {question['evidence']}")

@@ -132,7 +132,7 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
     by_author = {name: cases for name, cases in authors().items() if name not in left_out}
     slips = {name: pairs for name, pairs in corrections().items() if name not in left_out}
     replies = [reply for turns in conversations() for reply in turns[1::2] if reply]
-    kinds = [replies, *(list(_said(file)) for file in talk)]
+    kinds = [replies, *(list(_spoken_texts(file)) for file in talk)]
     others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
     return [
         *_asking(by_author),
@@ -158,7 +158,7 @@ def _asks_nothing(text: str) -> Example:
     return Example("asks", (text,), {"asks": False})
 
 
-def _said(file: Path) -> Iterator[str]:
+def _spoken_texts(file: Path) -> Iterator[str]:
     """Yield what is said in a file of conversations; of a long text the beginning."""
     raw = file.read_bytes()
     for sample in json.loads(gzip.decompress(raw) if file.suffix == ".gz" else raw):

@@ -48,7 +48,7 @@ def ends(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[
         )
 
 
-def kept(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[str]:
+def kept_sentences(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[str]:
     """Yield precision and recall of the sentences that are kept of conversations, by language."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for case in cases:
@@ -94,8 +94,8 @@ def main() -> None:
     sentences = [as_talk(case) for case in reader_data.lines(parsed.sentences)]
     for title, lines in (
         ("What a message ends", ends(reader, reader_data.lines(parsed.pairs), show=parsed.show)),
-        ("What is kept of single sentences", kept(reader, sentences, show=parsed.show)),
-        ("What is kept of conversations", kept(reader, reader_data.lines(parsed.talks), show=parsed.show)),
+        ("What is kept of single sentences", kept_sentences(reader, sentences, show=parsed.show)),
+        ("What is kept of conversations", kept_sentences(reader, reader_data.lines(parsed.talks), show=parsed.show)),
     ):
         print(title, flush=True)
         for line in lines:

@@ -33,7 +33,7 @@ from bench import arguments
 from bench.search_clients import Client, at_once, compared, served
 from bench.search_data import TENANT, Asked, Crowd, Filled, filled, load
 from bench.search_picture import Step, drawn
-from bench.search_said import Floats, embedded, said
+from bench.search_said import Floats, embedded, nth_memory
 from bench.stand import Stand, percentiles, show
 from bench.write import Prepared
 from core.index.vector_notation import vector_literal
@@ -89,7 +89,7 @@ class Bench:
     model: LocalEmbedder
     questions: int
 
-    def asked(self, users: Sequence[str], each: int, beside: int = 0) -> list[list[Asked]]:
+    def questions_about(self, users: Sequence[str], each: int, beside: int = 0) -> list[list[Asked]]:
         """So many questions about what each user remembers; others, beside them."""
         texts = [(u, question(u, at * self.crowd.users[u] // each + beside)) for u in users for at in range(each)]
         vectors = self.model.embed_queries([text for _, text in texts])
@@ -125,7 +125,7 @@ class Bench:
 
 def question(user: str, n: int) -> str:
     """What is asked about the nth memory."""
-    words = said(user, n).content.split()
+    words = nth_memory(user, n).content.split()
     return f"When was it that {' '.join(words[:8])}, and what did {words[-1]} {words[-2]} have to do with it?"
 
 
@@ -150,8 +150,9 @@ def of_many(bench: Bench, *, http: bool) -> Figures:
     """Users of a thousand memories each: several questions in a row, and one about someone nobody asked about yet."""
     users = list(bench.crowd.users)
     few = max(1, min(WARM, len(users) // 3, bench.questions))
-    cold, warm = bench.asked(users[few:][:COLD], 1), bench.asked(users[:few], bench.questions // few + 1)
-    fresh = bench.asked(users[:few], bench.questions // few + 1, beside=1)
+    cold = bench.questions_about(users[few:][:COLD], 1)
+    warm = bench.questions_about(users[:few], bench.questions // few + 1)
+    fresh = bench.questions_about(users[:few], bench.questions // few + 1, beside=1)
     alone = [question for some in cold for question in some]
     figures = {"memories in the table": float(bench.crowd.memories), "memories of a user": float(EACH)}
     with in_process(bench, [*warm, *cold]) as work:
@@ -185,7 +186,7 @@ def embedding(bench: Bench, questions: Sequence[Sequence[Asked]]) -> list[float]
 
 def of_one(bench: Bench) -> Figures:
     """The user who has most: the first question, the next ones, and how much of the nearest the vector arm finds."""
-    (about,) = bench.asked([LARGE], bench.questions + 1)
+    (about,) = bench.questions_about([LARGE], bench.questions + 1)
     figures = {"memories of the user": float(bench.crowd.users[LARGE])}
     with in_process(bench, [about]) as work:
         began = time.perf_counter()
@@ -215,7 +216,9 @@ def of_clients(bench: Bench, processes: Sequence[int | None], rounds: int) -> Fi
     about = {f"a user of {bench.crowd.users[LARGE]:,}": [LARGE], f"{len(others)} users of {EACH:,}": others}
     questions = {
         (name, beside): [
-            question for some in bench.asked(users, 2 * bench.questions // len(users) + 1, beside) for question in some
+            question
+            for some in bench.questions_about(users, 2 * bench.questions // len(users) + 1, beside)
+            for question in some
         ]
         for name, users in about.items()
         for beside in (0, 1)

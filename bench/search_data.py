@@ -20,7 +20,7 @@ import numpy as np
 import psycopg
 
 from api.stack.postgres import Postgres
-from bench.search_said import Floats, Said, ids, said, sparse, vectors
+from bench.search_said import Floats, Said, ids, nth_memory, sparse, vectors
 from core.config import Settings
 from core.index.answer_cues import count_stated_terms, tells_time
 from core.index.bm25 import document_weights
@@ -130,7 +130,7 @@ def _coming(crowd: Crowd) -> list[tuple[str, int]]:
 
 def _put(there: Filled, crowd: Crowd, first: int, coming: Sequence[tuple[str, int]], since: datetime) -> None:
     chance = np.random.default_rng([*crowd.name.encode(), first])
-    statements = [said(user, n) for user, n in coming]
+    statements = [nth_memory(user, n) for user, n in coming]
     rows: Rows = {table: [] for table in COLUMNS}
     for at, (who, statement, vector) in enumerate(
         zip(coming, statements, vectors(there.sentences, statements, chance), strict=True)
@@ -171,12 +171,12 @@ def _memory(rows: Rows, who: tuple[str, int], memory_id: UUID, when: datetime, s
 
 def _message(rows: Rows, who: tuple[str, int], of: int, when: datetime, seq: int, vector: bytes) -> None:
     user, n = who
-    number, statement = n // CITED, said(user, n)
+    number, statement = n // CITED, nth_memory(user, n)
     session, message = _place(number, user)
     first = number // SESSION * SESSION
     last = min(first + SESSION - 1, (of - 1) // CITED)
     near, further = (
-        [said(user, at * CITED).words for at in (number - reach, number + reach) if first <= at <= last]
+        [nth_memory(user, at * CITED).words for at in (number - reach, number + reach) if first <= at <= last]
         for reach in (1, 2)
     )
     position = number - first + 1

@@ -54,7 +54,7 @@ class Said(NamedTuple):
     second: int
 
 
-def said(user: str, n: int) -> Said:
+def nth_memory(user: str, n: int) -> Said:
     """The nth memory of a user, the same each time: a load goes on where it ended, and questions know what is there."""
     chance = random.Random(f"{user} {n}")
     first, second = chance.randrange(SENTENCES), chance.randrange(SENTENCES)

@@ -86,7 +86,7 @@ def _within(messages: Sequence[Message], tokens: int) -> Iterator[str]:
         yield line
 
 
-def kept(text: str, covered: Sequence[Message]) -> tuple[int, int]:
+def key_sentence_counts(text: str, covered: Sequence[Message]) -> tuple[int, int]:
     """Of the key sentences of these messages: how many there are, and how many can be read in a text."""
     quotes = [key.quote for message in covered for key in key_messages.key_messages_of(message)]
     return len(quotes), sum(quote.rstrip(" .!") in text for quote in quotes)
@@ -104,7 +104,9 @@ def facts(sample: Json) -> list[tuple[frozenset[str], str]]:
     return observations
 
 
-def told(text: str, covered: Sequence[Message], observations: Sequence[tuple[frozenset[str], str]]) -> tuple[int, int]:
+def fact_counts(
+    text: str, covered: Sequence[Message], observations: Sequence[tuple[frozenset[str], str]]
+) -> tuple[int, int]:
     """Of the facts from these messages: how many there are, and of how many a line of a text has half of the words."""
     ids = {message.id for message in covered}
     mine = [words for words, turn in observations if turn in ids and words]
@@ -140,7 +142,7 @@ def compared(samples: Sequence[Json]) -> list[str]:
         tokens, covered_tokens, longest = tokens + size, covered_tokens + _size(covered), max(longest, size)
         texts = {"summary": summary, "beginning": beginning(covered, size), "evenly": evenly(covered, size)}
         for name, text in texts.items():
-            (there, read), (many, stated) = kept(text, covered), told(text, covered, observations)
+            (there, read), (many, stated) = key_sentence_counts(text, covered), fact_counts(text, covered, observations)
             counts[name].update(keys=there, kept=read, facts=many, told=stated)
     lines = [f"conversations        {len(samples)}, of {covered_tokens // len(samples)} tokens summarised on average"]
     lines.append(f"tokens left          {tokens / max(1, covered_tokens):.3f}  (the longest summary has {longest})")

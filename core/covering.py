@@ -32,7 +32,7 @@ class Cover:
         added, first, second = (int.from_bytes(secrets.token_bytes(size)) for _ in range(3))
         return cls(size, added, (first | 1, second | 1))
 
-    def one(self, number: int) -> int:
+    def of_number(self, number: int) -> int:
         """Return a number covered."""
         half, most = 4 * self.size, (1 << 8 * self.size) - 1
         number = (number + self.added) * self.factors[0] & most
@@ -66,4 +66,4 @@ SHORT: Final = Cover.made(4)
 
 def number(*parts: str, cover: Cover = LONG) -> int:
     """Return a digest of texts, covered."""
-    return cover.one(int.from_bytes(blake2b(repr(parts).encode(), digest_size=cover.size).digest()))
+    return cover.of_number(int.from_bytes(blake2b(repr(parts).encode(), digest_size=cover.size).digest()))

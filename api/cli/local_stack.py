@@ -32,7 +32,7 @@ def up(
     """
     settings = Settings()
     _register(settings)
-    wanted(settings, quiet=quiet, small=small).write()
+    wanted_stack(settings, quiet=quiet, small=small).write()
 
 
 def _register(settings: Settings) -> None:
@@ -49,10 +49,10 @@ def _register(settings: Settings) -> None:
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None]) -> int:
     """Run servers and processes until `on_ready` returns; return the exit code."""
-    return wanted(settings, quiet=quiet).run(on_ready)
+    return wanted_stack(settings, quiet=quiet).run(on_ready)
 
 
-def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedStack:
+def wanted_stack(settings: Settings, *, quiet: bool, small: bool = False) -> WantedStack:
     """Return what runs by these settings."""
     metrics = settings.home.absolute() / "run" / "metrics"
     return WantedStack(

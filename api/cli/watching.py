@@ -83,10 +83,10 @@ def main() -> None:
     gc.enable()
     launch.name_process(NAME)
     forks = begin()
-    sys.exit(_wanted().run(forks=forks))
+    sys.exit(_read_stack().run(forks=forks))
 
 
-def _wanted() -> WantedStack:
+def _read_stack() -> WantedStack:
     """Let another process read the settings (`api.cli.local_stack.up`); exit as it does if it fails."""
     command = interpreter.module("api.cli.program", *sys.argv[1:])
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)  # noqa: S603 - the command is ours

@@ -50,7 +50,7 @@ def update(deps: Dependencies, caller: Caller, memory_id: str, request: UpdateRe
     audience.require_memories(deps, caller, [finding.id_of(memory_id)])
     patch = _patch(deps, caller, memory_id, request)
     writing.patch_memory(deps, caller, finding.id_of(memory_id), patch, Response(), None)
-    return finding.one(deps, caller, memory_id)
+    return finding.by_id(deps, caller, memory_id)
 
 
 def delete(deps: Dependencies, caller: Caller, memory_id: str, *, linked: bool = False) -> None:

@@ -46,7 +46,7 @@ def page(deps: Dependencies, caller: Caller, request: ListRequest) -> list[Json]
         for owner in _listed_owners(tree):
             for rows in _pages(tx, owner, tree, archived=request.show_expired, most=left):
                 left -= len(rows)
-                passing += _passing(_shown(tx, rows), tree, request, now)
+                passing += _passing(_memories_json(tx, rows), tree, request, now)
     passing.sort(key=lambda memory: str(memory["id"]), reverse=True)
     return [shapes.only(memory, request.fields) for memory in passing]
 
@@ -68,7 +68,7 @@ def _best_of(deps: Dependencies, caller: Caller, request: FindRequest, owner: st
     """Return the best memories of one user that pass the filter."""
     tree, results = request.tree, _results(deps, caller, request, owner, now)
     with deps.db.tenant(caller.tenant_id) as tx:
-        displayed = _shown_with(
+        displayed = _memories_json_with(
             tx, [result.memory for result in results], {result.memory.id: result.sources for result in results}
         )
     scored = [[_scored(result, memory) for memory in each] for result, each in zip(results, displayed, strict=True)]
@@ -76,21 +76,21 @@ def _best_of(deps: Dependencies, caller: Caller, request: FindRequest, owner: st
     return [memory for memory in _passing(scored, tree, request, now) if memory["score"] >= least][: request.top_k]
 
 
-def one(deps: Dependencies, caller: Caller, memory_id: str) -> Json:
+def by_id(deps: Dependencies, caller: Caller, memory_id: str) -> Json:
     """Return a memory. NotFound: there is none that this caller is served."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = served_row(tx, memory_id)
-        ((memory, *_),) = _shown(tx, [row])
+        ((memory, *_),) = _memories_json(tx, [row])
         if row.status == Status.SUPERSEDED:
             memory["replaced_by"] = _successor(tx, row.id)
     return memory
 
 
 def history(deps: Dependencies, caller: Caller, memory_id: str) -> list[Json]:
-    """Return the versions of a memory. NotFound: as for `one`."""
+    """Return the versions of a memory. NotFound: as for `by_id`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = served_row(tx, memory_id)
-        ((memory, *_),) = _shown(tx, [row])
+        ((memory, *_),) = _memories_json(tx, [row])
         return shapes.history_json(memory, memories.history(tx, row.id))
 
 
@@ -138,11 +138,11 @@ def _pages(tx: Tx, owner: str | None, tree: Json, *, archived: bool, most: int) 
             return
 
 
-def _shown(tx: Tx, rows: Sequence[Any]) -> list[list[Json]]:
-    return _shown_with(tx, rows, as_of.evidence(tx, [row.id for row in rows], None))
+def _memories_json(tx: Tx, rows: Sequence[Any]) -> list[list[Json]]:
+    return _memories_json_with(tx, rows, as_of.evidence(tx, [row.id for row in rows], None))
 
 
-def _shown_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[list[Json]]:
+def _memories_json_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[list[Json]]:
     """Return each memory in mem0's shape: as it is shown, then with the ids and metadata of each statement of it."""
     metadata, stated = _notes(tx, [source for row in rows for source in evidence.get(row.id, ())])
     displayed = []

@@ -48,7 +48,7 @@ def post_search(deps: Reading, caller: Reader, request: FindRequest) -> Json:
 @router.get("/memories/{memory_id}", operation_id="mem0OssGet", responses=answers(Mem0FlatMemory))
 def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
     """Return a memory."""
-    return shapes.flat_json(finding.one(deps, caller, memory_id))
+    return shapes.flat_json(finding.by_id(deps, caller, memory_id))
 
 
 @router.put("/memories/{memory_id}", operation_id="mem0OssUpdate", responses=answers(Mem0Message, refusals=(409,)))

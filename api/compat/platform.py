@@ -141,7 +141,7 @@ def delete_all(deps: Deps, caller: Writer, request: ByQuery) -> Json:
 @router.get("/v1/memories/{memory_id}/", operation_id="mem0Get", responses=answers(Mem0Memory))
 def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
     """Return a memory."""
-    return finding.one(deps, caller, memory_id)
+    return finding.by_id(deps, caller, memory_id)
 
 
 @router.put("/v1/memories/{memory_id}/", operation_id="mem0Update", responses=answers(Mem0Memory, refusals=(409,)))

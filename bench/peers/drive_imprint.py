@@ -59,11 +59,11 @@ class Imprint:
 
     def search(self, user: str, question: str, limit: int) -> list[str]:
         if self._live:
-            return self._found(user, question + " " * self._spaces, limit, "hybrid")
+            return self._cited_messages(user, question + " " * self._spaces, limit, "hybrid")
         if (user, question) not in self._asked:
             self._asked.add((user, question))
             self._ask_each_process({"user_id": user, "query": question, "limit": limit})
-        return self._found(user, question, limit, "hybrid")
+        return self._cited_messages(user, question, limit, "hybrid")
 
     def size(self) -> int:
         return 0
@@ -72,7 +72,7 @@ class Imprint:
         self._live = enabled
         self._spaces += enabled
 
-    def _found(self, user: str, text: str, limit: int, method: str) -> list[str]:
+    def _cited_messages(self, user: str, text: str, limit: int, method: str) -> list[str]:
         body = {"user_id": user, "query": text, "limit": limit, "method": method}
         results = self._call("POST", "/v1/search", body)["results"]
         return [source["message_id"] for result in results for source in result["sources"] if source.get("message_id")]
@@ -88,7 +88,7 @@ class Imprint:
 
     def _await_found(self, user: str, turn: Json) -> None:
         end = time.monotonic() + GIVE_UP_S
-        while turn["id"] not in self._found(user, turn["content"], 10, "keyword"):
+        while turn["id"] not in self._cited_messages(user, turn["content"], 10, "keyword"):
             if time.monotonic() > end:
                 raise SystemExit(f"{turn['id']} was not found within {GIVE_UP_S} s")
             time.sleep(POLL_S)

@@ -148,7 +148,7 @@ class RowPage:
 
         done = self._try(tx, job, work)
         for index, row in enumerate(rows):
-            detail = done.detail if done.outcome == "refused" else manual_merge.told(index)
+            detail = done.detail if done.outcome == "refused" else manual_merge.detail_at(index)
             self._store(tx, job, row, replace(done, detail=detail))
         return Counter(done.changes)
 

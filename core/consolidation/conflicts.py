@@ -84,7 +84,7 @@ def find(tx: Tx, *, after: UUID | None = None, limit: int = 50) -> tuple[list[Me
     return conflicts, rows[-1].id if len(rows) == LOOKED else None
 
 
-def one(tx: Tx, memory_id: UUID) -> MemoryConflict:
+def of_memory(tx: Tx, memory_id: UUID) -> MemoryConflict:
     """Return the conflict of which a memory is part. NotFound: it is in none."""
     ids = tx.execute(_ONE, {"id": memory_id, "most": MOST}).scalar_one()
     if not ids:
@@ -112,7 +112,7 @@ def resolve(
     owner = Owner(row.user_id, row.group_id)
     writer.lock(tx, tenant_id, str(owner.user_id))
     # Only now: whoever held the lock may have decided about it.
-    conflict = one(tx, memory_id)
+    conflict = of_memory(tx, memory_id)
     rows = memories.of_ids(tx, conflict.ids)
     _require_seen(rows, decided)
     change_id = uuid7()

@@ -146,7 +146,7 @@ def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
             yield position, f"Is {row.status} and {row.trust}; restore or confirm it first."
 
 
-def told(position: int) -> str:
+def detail_at(position: int) -> str:
     """Return what a merge does with the memory at a position of its list, as the rows of requests and jobs say it."""
     return "Absorbed by the first." if position else "Kept, with the evidence of all."
 

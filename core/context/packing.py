@@ -47,14 +47,14 @@ class Packer:
     listener: str | None = None
 
     @cached_property
-    def _known(self) -> dict[str, int]:
+    def _token_counts(self) -> dict[str, int]:
         return {}
 
     def cost(self, text: str) -> int:
         """Count the tokens of a text, once."""
-        if text not in self._known:
-            self._known[text] = self.counter.count(text)
-        return self._known[text]
+        if text not in self._token_counts:
+            self._token_counts[text] = self.counter.count(text)
+        return self._token_counts[text]
 
     def line(self, piece: SectionPiece) -> int:
         """Count the tokens of a piece and its line break."""

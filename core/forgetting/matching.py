@@ -106,7 +106,7 @@ NOTHING: Final = Found(ForgetScope.FACT, {})
 def may_request(asking: Turn, sentences: Sequence[int], may_ask: MayAsk) -> bool:
     """Return whether a turn may make a request, as far as it tells by itself."""
     members = _is_members(asking, may_ask)
-    if asking.role == PERSON and _asked(asking, sentences, members=members) is not None:
+    if asking.role == PERSON and _request_of(asking, sentences, members=members) is not None:
         return True
     agrees = asking.role == PERSON and AGREES.search(plain(asking.text)) is not None
     return (agrees or (members and asking.role in {PERSON, ASSISTANT})) and requests.declared(asking.text) is not None
@@ -122,7 +122,7 @@ def read(
     """
     members = _is_members(asking, may_ask)
     if asking.role == PERSON:
-        request = _asked(asking, sentences, members=members)
+        request = _request_of(asking, sentences, members=members)
         if request is not None or not (members or AGREES.search(plain(asking.text))):
             return request
     elif asking.role != ASSISTANT or not members or not _answered(asking, turns):
@@ -130,7 +130,7 @@ def read(
     return requests.declared(asking.text)
 
 
-def _asked(asking: Turn, sentences: Sequence[int], *, members: bool) -> ForgetRequest | None:
+def _request_of(asking: Turn, sentences: Sequence[int], *, members: bool) -> ForgetRequest | None:
     """Return what a person's turn asks; a bare command has to name a code, or be a member's."""
     request = None if members else requests.read(asking.text, sentences)
     if request is not None:
@@ -197,7 +197,7 @@ def by_meaning(
     talk = Talk([turn for turn in turns if turn.key != asking.key])
     named = described.descriptions(request)
     passages = described.candidates(named, request, talk)
-    hits, sure = _meant(request, named, passages, cosines, meant)
+    hits, sure = _meant_passages(request, named, passages, cosines, meant)
     if not hits:
         return Found(request.scope, {})
     if any(map(described.speaks_of_old, named)):
@@ -213,7 +213,7 @@ def by_meaning(
     return replace(extent, described=True)
 
 
-def _meant(
+def _meant_passages(
     request: ForgetRequest,
     named: Sequence[Description],
     passages: Sequence[TurnSentence],

@@ -92,7 +92,7 @@ def _request(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> Fo
         scope=extent.scope_of(" ".join(plain(sentence.text) for sentence in own)),
         asking=own,
         widened=_widened(text, pieces, asking),
-        kept=_kept(text, pieces, asking),
+        kept=_kept_clauses(text, pieces, asking),
         agrees=AGREES.search(folded) is not None,
         about_self=ABOUT_SELF.search(folded) is not None,
         before=_pointed_at(text, pieces, asking),
@@ -112,7 +112,7 @@ def declared(message: str) -> ForgetRequest | None:
     if not declaring:
         return None
     own = [_original(text, pieces[index]) for index in declaring]
-    kept = _kept(text, pieces, declaring)
+    kept = _kept_clauses(text, pieces, declaring)
     return ForgetRequest(
         text, ForgetScope.FACT, own, [sentence.text for sentence in own], kept, agrees=True, values_only=True
     )
@@ -146,7 +146,7 @@ def _widened(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> li
     return list(dict.fromkeys(step for step in steps if step))
 
 
-def _kept(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> list[str]:
+def _kept_clauses(text: str, pieces: Sequence[TextSpan], asking: Sequence[int]) -> list[str]:
     """Return the clauses that say what stays or what the new value is."""
     return [
         clause.text

@@ -91,7 +91,7 @@ def question(asking: Turn, displayed: Sequence[TurnSentence]) -> str:
     return "\n".join(["Messages:", *(numbered or ["(none)"]), "", "Newest message:", newest])
 
 
-def found(answer: ForgetAnswer, displayed: Sequence[TurnSentence], turns: Sequence[Turn]) -> Found:
+def extent_of(answer: ForgetAnswer, displayed: Sequence[TurnSentence], turns: Sequence[Turn]) -> Found:
     """Return the sentences that hold what a model quotes, with what the assistant repeated of them."""
     if not answer.is_request:
         return Found(ForgetScope.SUGGESTED, {})

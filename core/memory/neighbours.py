@@ -157,10 +157,10 @@ class _Found:
         The cached rows tell it of most: every change of a memory is noted for them.
         """
         new = [key for key in dict.fromkeys(keys) if key not in self.stamps and key not in self._absent]
-        known_stamps = self._known(new)
+        known_stamps = self._known_stamps(new)
         if not self._eager and not all(known_stamps) and self._features.lacks_most(view.memories):
             self._read_all()
-            known_stamps = self._known(new)
+            known_stamps = self._known_stamps(new)
         self.stamps.update(zip(new, known_stamps, strict=True))
         unread = np.flatnonzero(~_are_as_known(view, new, known_stamps)).tolist()
         new, known_stamps = [new[n] for n in unread], [known_stamps[n] for n in unread]
@@ -213,7 +213,7 @@ class _Found:
         rows = StoredRows(described, columns.microseconds([changed]).tolist(), stored)
         self._features.add(rows.taken([n for n, entry in enumerate(stored) if stored_features.is_current(entry)]))
 
-    def _known(self, keys: Sequence[str]) -> list[int]:
+    def _known_stamps(self, keys: Sequence[str]) -> list[int]:
         return [0] * len(keys) if self._eager else self._features.stamps(keys)
 
     def _put(self, row: Any) -> str:

@@ -186,12 +186,12 @@ def _recurrence(stem: str, theme: _Theme, subject: str) -> Iterator[Recurrence]:
     often = _rate(days) or ("often" if theme.share() >= OFTEN else "rarely")
     cited_ids = _spread(theme)
     rest = [member.id for member in theme.members if member.id not in set(cited_ids)]
-    content = _told(subject, name, often, days)
+    content = _wording(subject, name, often, days)
     times: Json = {"activity": name, "often": often, "days_of_week": _weekdays(days), "hours": _hours(theme.members)}
     yield Recurrence(stem, content, [*cited_ids, *rest], len(cited_ids), days, times)
 
 
-def _told(subject: str, name: str, often: str, days: Sequence[date]) -> str:
+def _wording(subject: str, name: str, often: str, days: Sequence[date]) -> str:
     phrases, weekday = languages.phrases(languages.by_script(name)).recurrence, _weekday(days)
     return phrases.recurs.format(
         subject=subject,

@@ -20,13 +20,13 @@ def secrets_in(values: Iterable[object]) -> dict[str, str]:
 
     A text is also read together with its field name: `{"password": "Xq7!"}` reveals what the value is.
     """
-    candidates = list(_shown(values))
+    candidates = list(_texts_with_names(values))
     if not secret_scanner.may_hold_secrets(candidates):
         return {}
     return {text[s.start : s.end]: s.label for text in candidates for s in secret_scanner.find_secrets(text)}
 
 
-def _shown(values: Iterable[object]) -> Iterator[str]:
+def _texts_with_names(values: Iterable[object]) -> Iterator[str]:
     """Yield every text, and once more behind the name of its field."""
     for value in values:
         for name, text in texts(value):

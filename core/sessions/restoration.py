@@ -99,7 +99,7 @@ def restore_messages(
     A message whose session, or whose id within it, belongs to another user is left out.
     """
     standing = _open_to(tx, user_id, sorted({m.session_id for m in messages}))
-    owners = _known(tx, messages)
+    owners = _stored_users(tx, messages)
     fates: list[Fate] = []
     fresh: list[RestoredMessage] = []
     for message in messages:
@@ -157,7 +157,7 @@ def _open_to(tx: Tx, user_id: str, session_ids: Sequence[str]) -> dict[str, _Gro
     }
 
 
-def _known(tx: Tx, messages: Sequence[RestoredMessage]) -> dict[tuple[str, str], str]:
+def _stored_users(tx: Tx, messages: Sequence[RestoredMessage]) -> dict[tuple[str, str], str]:
     """Return the users of those of the messages that are stored already."""
     values = {"sessions": [m.session_id for m in messages], "ids": [m.id for m in messages]}
     return {(row.session_id, row.id): row.user_id for row in tx.execute(_KNOWN, values)}

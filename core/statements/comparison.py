@@ -67,11 +67,11 @@ class Wording:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for word, _ in self._kept)
+        return tuple(word for word, _ in self._content_words)
 
     @cached_property
     def apart(self) -> tuple[bool, ...]:
-        return tuple(apart for _, apart in self._kept)
+        return tuple(apart for _, apart in self._content_words)
 
     @cached_property
     def numbers(self) -> frozenset[tuple[str, int]]:
@@ -125,7 +125,7 @@ class Wording:
         return frozenset(stem for word, stem in stems if PLURAL.search(word))
 
     @cached_property
-    def _kept(self) -> tuple[tuple[str, bool], ...]:
+    def _content_words(self) -> tuple[tuple[str, bool], ...]:
         return tuple(_content(self._read))
 
     @cached_property

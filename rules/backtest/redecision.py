@@ -134,8 +134,8 @@ def decide(db: Database, tenant_id: str, ruleset: Ruleset, page: Sequence[Event]
     No transaction is open while texts are embedded.
     """
     if ruleset.compares_meanings:
-        meanings.warm({compared for event in page for compared in _asked(ruleset.texts, event)})
-    requested = [(event, names) for event in page if (names := _asked(ruleset.asks, event))]
+        meanings.warm({compared for event in page for compared in _needs_of(ruleset.texts, event)})
+    requested = [(event, names) for event in page if (names := _needs_of(ruleset.asks, event))]
     answers: lookups.Answers = {}
     if requested:
         with log_window.read_only(db, tenant_id) as tx:
@@ -153,7 +153,7 @@ def _decide(
         return error
 
 
-def _asked(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
+def _needs_of(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
     """Return what deciding on the event needs; nothing if the rules fail on it, as `_decide` will find."""
     try:
         return ask(event)

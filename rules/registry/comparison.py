@@ -89,7 +89,7 @@ def of(tx: Tx, name: str, other: str, since: datetime, until: datetime, limit: i
         "only_rule": overlapping.only_one,
         "only_beside": overlapping.only_other,
         "neither": overlapping.neither,
-        "differences": _shown(tx, overlapping.differences[:limit]),
+        "differences": _differences_json(tx, overlapping.differences[:limit]),
     }
 
 
@@ -131,7 +131,7 @@ def _figures(rule: StoredRule, decisions: Sequence[ComparedDecision]) -> Json:
     }
 
 
-def _shown(tx: Tx, differences: Sequence[RuleDifference]) -> list[Json]:
+def _differences_json(tx: Tx, differences: Sequence[RuleDifference]) -> list[Json]:
     rows: dict[int, Any] = {
         row.seq: row for row in tx.execute(_EVENTS, {"seqs": [difference.seq for difference in differences]})
     }

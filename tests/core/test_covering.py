@@ -31,12 +31,12 @@ def test_what_is_covered_can_be_lifted_alone_and_as_an_array(cover: Cover, data:
     array = np.array(numbers, dtype=TYPES[cover.size])
     covered = cover.of(array)
     assert covered.dtype == array.dtype
-    assert covered.tolist() == [cover.one(one) for one in numbers]
+    assert covered.tolist() == [cover.of_number(plain) for plain in numbers]
     assert cover.lifted(covered).tolist() == numbers
 
 
 def test_each_secret_covers_differently() -> None:
-    assert Cover.made(8).one(7) != Cover.made(8).one(7)
+    assert Cover.made(8).of_number(7) != Cover.made(8).of_number(7)
 
 
 def test_a_number_is_another_one_in_each_process_and_the_stored_one_is_not() -> None:

@@ -138,7 +138,7 @@ def _suggested(tools: Tools, job: Job, request: Request) -> Request:
     answer = suggested.ask_model(job.model, partial(note_call, tools, job), whole.scene.asking, displayed)
     if isinstance(answer, ModelRefused):
         return request
-    extent = suggested.found(answer, displayed, whole.scene.turns)
+    extent = suggested.extent_of(answer, displayed, whole.scene.turns)
     return request if extent.is_empty else replace(whole, extent=extent)
 
 

@@ -36,12 +36,12 @@ async def get_rule_words(api: ApiCalls) -> Response:
 async def get_palette(api: ApiCalls, pages: Rendering, q: Annotated[str, Query(max_length=300)] = "") -> Response:
     """Return what the characters may mean, by kind, as options of the palette."""
     term = q.strip()
-    results = await _found(api, term) if term else []
+    results = await _finds_for(api, term) if term else []
     groups = [(kind, list(ones)) for kind, ones in groupby(results, key=lambda find: find.kind)]
     return pages.page("palette_finds.html", word=term, groups=groups)
 
 
-async def _found(api: Api, term: str) -> list[Find]:
+async def _finds_for(api: Api, term: str) -> list[Find]:
     if _UUID.fullmatch(term):
         return await _of_id(api, term)
     rules, sessions, events = await together(

@@ -47,7 +47,7 @@ async def post_job(api: ApiCalls, pages: Rendering, form: FormLists) -> Response
 
 @page("/bulk/{job_id}")
 async def get_job(api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0) -> Response:
-    return pages.page("bulk_job.html", **await _shown(api, job_id, outcome, after))
+    return pages.page("bulk_job.html", **await _job_with_rows(api, job_id, outcome, after))
 
 
 @page("/bulk/{job_id}/standing")
@@ -55,7 +55,7 @@ async def get_standing(
     api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
 ) -> Response:
     """Return the part of the page that changes while the job runs."""
-    return pages.page("bulk_standing.html", **await _shown(api, job_id, outcome, after))
+    return pages.page("bulk_standing.html", **await _job_with_rows(api, job_id, outcome, after))
 
 
 @page("/bulk/{job_id}/run", method="POST")
@@ -77,7 +77,7 @@ async def post_cancel(api: ApiCalls, job_id: str) -> Response:
     return _to(await api.post(f"{at('memories', 'bulk', 'jobs', job_id)}/cancel", {}))
 
 
-async def _shown(api: Api, job_id: str, outcome: str, after: int) -> dict[str, Any]:
+async def _job_with_rows(api: Api, job_id: str, outcome: str, after: int) -> dict[str, Any]:
     """Return a job with a page of its rows, and the memories of these that are still there."""
     path = at("memories", "bulk", "jobs", job_id)
     job, rows = await together(api.get(path), api.get(f"{path}/rows", outcome=outcome, after=after, limit=ROWS))

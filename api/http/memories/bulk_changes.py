@@ -269,7 +269,7 @@ def _merge(run: _Run) -> None:
     for index, memory_id in enumerate(request.ids):
         undo = decisions.undo_path(change_id) if change_id else None
         run.rows.append(
-            BulkRow(id=memory_id, outcome="done", detail=manual_merge.told(index), change_id=change_id, undo=undo)
+            BulkRow(id=memory_id, outcome="done", detail=manual_merge.detail_at(index), change_id=change_id, undo=undo)
         )
 
 

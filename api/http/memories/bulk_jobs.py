@@ -172,7 +172,7 @@ def post_job(
     if request.filter is not None:
         with reads.db.tenant(caller.tenant_id) as tx:
             rows, more = jobs.choose(tx, filter_of(request.filter))
-        chosen = _shown(request.filter) | {"more": more}
+        chosen = _filter_json(request.filter) | {"more": more}
     if not request.preview and request.filter is not None:
         rows = [(memory_id, None) for memory_id, _ in rows]
     _check(request, len(rows))
@@ -286,7 +286,7 @@ def _unconfirmed(count: int) -> Problem:
     return Problem("/confirm", f"must be the number of memories, {count}: an erasure cannot be undone")
 
 
-def _shown(selection: MemorySelection) -> Json:
+def _filter_json(selection: MemorySelection) -> Json:
     """Return the filter as it is kept: names and numbers, of conditions with words only that they were set."""
     given = selection.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     names = sorted(given.keys() - PLAIN - {"reader_labels"})

@@ -85,7 +85,7 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         page, following = conflicts.find(tx, after=after, limit=limit)
-        items = _shown(tx, page)
+        items = _conflicts_json(tx, page)
     return {"items": items, "next": str(following) if following else None}
 
 
@@ -93,7 +93,7 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
 def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Return the conflict of which a disputed memory is part."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        [conflict] = _shown(tx, [conflicts.one(tx, memory_id)])
+        [conflict] = _conflicts_json(tx, [conflicts.of_memory(tx, memory_id)])
     return conflict
 
 
@@ -142,7 +142,7 @@ def _with_vector(deps: Dependencies, decided: ConflictDecision) -> tuple[Conflic
     return replace(decided, content=content), embed_sound(deps.embedder, [content])[0]
 
 
-def _shown(tx: Tx, found_conflicts: Sequence[MemoryConflict]) -> list[Json]:
+def _conflicts_json(tx: Tx, found_conflicts: Sequence[MemoryConflict]) -> list[Json]:
     ids = [memory_id for conflict in found_conflicts for memory_id in conflict.ids]
     rows, evidence, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids), conflicts.cited(tx, ids)
     held = dispatch_queries.held_about(tx, "conflict_resolver", ids)

@@ -184,7 +184,7 @@ def post_preview(deps: Deps, caller: Reader, request: PreviewRequest) -> Extract
     return ExtractionPreview(
         extractor=previewed.extractor,
         messages=[MessageOutcome(**outcome) for outcome in messages.outcomes(len(request.messages), faults)],
-        items=[_shown(verdict, positions) for verdict in previewed.verdicts],
+        items=[_preview_of(verdict, positions) for verdict in previewed.verdicts],
         screened=list(_screened(taken, positions)),
         left_out=_left_out(previewed, positions),
         rules=extraction_rules.explain(conversation, meanings),
@@ -235,7 +235,7 @@ def _payload(message: Message) -> Json:
     return {name: getattr(message, name) for name in fields if getattr(message, name) is not None}
 
 
-def _shown(verdict: PreviewedVerdict, positions: Sequence[int]) -> PreviewedStatement:
+def _preview_of(verdict: PreviewedVerdict, positions: Sequence[int]) -> PreviewedStatement:
     """Return a verdict without secrets: a refused statement still holds its own."""
     candidate = verdict.candidate
     fields: Json = {name: getattr(candidate, name) for name in Statement.model_fields}

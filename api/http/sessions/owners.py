@@ -81,7 +81,7 @@ def put_user_settings(deps: Deps, caller: Writer, user_id: Annotated[Who, Path()
 )
 def get_user(deps: Deps, caller: Reader, user_id: str) -> Json:
     """Return since when a user is known, when they were active last, and how many sessions and memories there are."""
-    return _one(deps, caller, "user", user_id)
+    return _entry_of(deps, caller, "user", user_id)
 
 
 @router.get(
@@ -89,7 +89,7 @@ def get_user(deps: Deps, caller: Reader, user_id: str) -> Json:
 )
 def get_group(deps: Deps, caller: Reader, group_id: str) -> Json:
     """Return since when a group is known, when it was active last, and how many sessions and memories there are."""
-    return _one(deps, caller, "group", group_id)
+    return _entry_of(deps, caller, "group", group_id)
 
 
 @router.get(
@@ -115,7 +115,7 @@ def _page(deps: Dependencies, caller: Caller, kind: Kind, request: OwnerListRequ
     return {"items": [_json(kind, owner) for owner in owners], "next": _cursor(order, owners[-1]) if more else None}
 
 
-def _one(deps: Dependencies, caller: Caller, kind: Kind, name: str) -> Json:
+def _entry_of(deps: Dependencies, caller: Caller, kind: Kind, name: str) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         owner = known_owners.get(tx, kind, name)
     if owner is None:

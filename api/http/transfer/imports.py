@@ -192,7 +192,7 @@ def _import(deps: Dependencies, caller: Caller, reading: PathReading, owner: Imp
 
 
 def _accept(deps: Dependencies, caller: Caller, reading: PathReading, owner: ImportOwner, answer: Imported) -> None:
-    made = intake.events(_kept(deps, caller, reading.records(), owner, answer), owner)
+    made = intake.events(_without_documents(deps, caller, reading.records(), owner, answer), owner)
     while batch := list(islice(made, BATCH)):
         done = events.accept(deps, caller, parsing.check(batch))
         answer.accepted += len(batch) - done.duplicates
@@ -200,7 +200,7 @@ def _accept(deps: Dependencies, caller: Caller, reading: PathReading, owner: Imp
         answer.settle_token = deps.settle_tokens.of(caller.tenant_id, done.last_seq)
 
 
-def _kept(
+def _without_documents(
     deps: Dependencies, caller: Caller, records: Iterator[Record], owner: ImportOwner, answer: Imported
 ) -> Iterator[Conversation | Statement]:
     """Yield what becomes events, and save what becomes documents on the way, if the key may write."""

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from api.http.work.answers import DecidedDispatches, DispatchEffect
-from api.http.work.dispatches import shown
+from api.http.work.dispatches import dispatch_with_event
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, RuleEditor, author
@@ -101,7 +101,7 @@ def _held_of_rule(transaction: Any, request: DecisionOnMany) -> tuple[Sequence[U
 
 def _effect(tx: Tx, row: Any, secrets: str) -> tuple[str, Json | None]:
     """Return the kind of what a dispatch does, and what that is."""
-    params = shown(row)["params"]
+    params = dispatch_with_event(row)["params"]
     if row.action_type == "webhook":
         body = params.get("payload")
         sent_body = body if body is not None or row.event_seq is None else event_json(log.at(tx, row.event_seq))

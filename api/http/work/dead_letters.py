@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from api.http.work.answers import DeadLetterGroups, DiscardedDispatches, DispatchOfEvent, DispatchParams
-from api.http.work.dispatches import Letters, shown
+from api.http.work.dispatches import Letters, dispatch_with_event
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
@@ -88,7 +88,8 @@ def get_params(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     except Conflict as error:
         reason = error.detail
     schema = dispatch_params.schema(row.action_type)
-    return {"params": shown(row)["params"], "editable": reason is None, "reason": reason, "params_schema": schema}
+    params = dispatch_with_event(row)["params"]
+    return {"params": params, "editable": reason is None, "reason": reason, "params_schema": schema}
 
 
 @router.post(
@@ -111,19 +112,19 @@ def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, request
             seconds = deps.settings.approval_seconds
             row = dispatch_edits.retry(tx, dispatch_id, edited, author(caller), approval_seconds=seconds)
     deps.bell.notify()
-    return shown(row)
+    return dispatch_with_event(row)
 
 
 def _edited(deps: Dependencies, allowed: Allowed, row: Any, given: Json) -> EditedParams:
     """Return checked parameters. Invalid."""
-    params = dispatch_params.restore(row.params, shown(row)["params"], given)
+    params = dispatch_params.restore(row.params, dispatch_with_event(row)["params"], given)
     characters = 2 * deps.settings.event_bytes
     dispatch_params.check(row.action_type, row.target, row.params, params, allowed, characters)
     return EditedParams(params, given)
 
 
 def _group(row: Any) -> Json:
-    newest = shown(row)
+    newest = dispatch_with_event(row)
     return {
         "fingerprint": row.fingerprint,
         "target": row.target,

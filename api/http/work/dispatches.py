@@ -79,7 +79,7 @@ def get_dispatches(
     dispatch_filter = DispatchFilter(status, rule, target, hold, replay_id, fingerprint)
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, following = dispatch_queries.page(tx, dispatch_filter, after=after, limit=limit)
-    return {"items": [shown(r) for r in rows], "next": None if following is None else str(following)}
+    return {"items": [dispatch_with_event(r) for r in rows], "next": None if following is None else str(following)}
 
 
 @router.get("/dispatches/{dispatch_id}", operation_id="getDispatch", responses=answers(ShownDispatch))
@@ -89,7 +89,7 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
         row = dispatch_queries.get(tx, dispatch_id)
         deciders = dispatch_queries.deciders(tx) if row.hold == "approval" else None
     return (
-        shown(row)
+        dispatch_with_event(row)
         | {"edited_as": row.edited_as}
         | ({} if deciders is None else {"may_decide": [asdict(decider) for decider in deciders]})
     )
@@ -127,7 +127,7 @@ def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked 
     sent to other services cannot be taken back.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        return shown(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
+        return dispatch_with_event(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
 
 
 @router.post(
@@ -138,7 +138,7 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
     deps.bell.notify()
-    return shown(row)
+    return dispatch_with_event(row)
 
 
 @router.post("/dispatches/replay", operation_id="replayDispatches", responses=answers(ReplayedDispatches))
@@ -156,13 +156,13 @@ def _decide(deps: Dependencies, caller: Caller, dispatch_id: UUID, verdict: Verd
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=deps.settings.four_eyes)
     deps.bell.notify()
-    return shown(row)
+    return dispatch_with_event(row)
 
 
 def _signed(caller: Caller, remark: Remark | None) -> SignedRemark:
     return SignedRemark(author(caller), remark.comment if remark else None)
 
 
-def shown(row: Any) -> Json:
+def dispatch_with_event(row: Any) -> Json:
     """Return a dispatch with its event as JSON, without secrets."""
     return dispatch_json(row) | {"event_id": row.event_id, "event_type": row.event_type}

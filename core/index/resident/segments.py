@@ -121,7 +121,7 @@ def _select(below: Columns, mask_values: Sequence[bool]) -> Columns:
         list(compress(below.tags, mask_values)),
         list(compress(below.places, mask_values)),
         {name: values[mask] for name, values in below.fields.items()},
-        below.vectors.kept(mask),
+        below.vectors.selected(mask),
         resident_columns.sort_by_term(
             below.terms.ids[entries], moved[below.terms.rows[entries]], below.terms.weights[entries]
         ),

@@ -103,7 +103,7 @@ class Vectors:
             cosines[start : start + BLOCK] = _singles(self.values[some]) @ vector
         return cosines * self.scales[places]
 
-    def kept(self, mask: Flags) -> Vectors:
+    def selected(self, mask: Flags) -> Vectors:
         """Return those that the mask selects."""
         return of(self.values[mask], self.scales[mask])
 

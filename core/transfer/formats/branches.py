@@ -11,7 +11,7 @@ LEFT: Final = "a message on a branch that was not kept"
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def kept(parents: Mapping[str, object], current: object, times: Mapping[str, datetime | None]) -> list[str]:
+def current_branch(parents: Mapping[str, object], current: object, times: Mapping[str, datetime | None]) -> list[str]:
     """Return the ids from the root to the current message; a broken or circular tree ends where it breaks.
 
     `times`: of all messages, in the order of the export. Where none is current, the branch of the newest one was kept.

@@ -83,7 +83,7 @@ def _branch(talk: Object) -> tuple[list[tuple[str, Object]], list[str]]:
     message = {name: fields.mapping(node.get("message")) for name, node in nodes.items()}
     parents = {name: node.get("parent") for name, node in nodes.items()}
     times = {name: fields.moment(message[name].get("create_time")) for name in nodes if message[name]}
-    kept = branches.kept(parents, talk.get("current_node"), times)
+    kept = branches.current_branch(parents, talk.get("current_node"), times)
     left = [name for name in nodes if message[name] and name not in set(kept)]
     return [(name, message[name]) for name in kept if message[name]], left
 

@@ -98,7 +98,7 @@ def _branch(talk: Object, messages: Mapping[str, Object]) -> set[str]:
     current = talk.get("current_leaf_message_uuid")
     spoken = (name for name in reversed(list(messages)) if _sender(messages[name]) in ROLES)
     newest = next(spoken, None)
-    return set(branches.kept(parents, current if current in list(messages) else newest, {}))
+    return set(branches.current_branch(parents, current if current in list(messages) else newest, {}))
 
 
 def _turn(message: Object) -> tuple[Turn | None, list[str]]:

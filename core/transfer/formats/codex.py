@@ -51,7 +51,7 @@ def read(entries: Iterable[FileEntry]) -> Iterator[Record | SpokenLine]:
         if kind == "session_meta" and not session:
             session = fields.first_text(payload, "id", "session_id")
             group = projects.group_of(fields.text(payload.get("cwd")))
-        role, text, reason = _said(kind, payload)
+        role, text, reason = _role_and_text(kind, payload)
         if role is None:
             yield Skipped(entry.where, reason)
             continue
@@ -65,7 +65,7 @@ def read(entries: Iterable[FileEntry]) -> Iterator[Record | SpokenLine]:
         yield SpokenLine(f"codex/{name}", turn, group)
 
 
-def _said(kind: object, payload: Object) -> tuple[Literal["user", "assistant"] | None, str, str]:
+def _role_and_text(kind: object, payload: Object) -> tuple[Literal["user", "assistant"] | None, str, str]:
     """Return by whom what was said in a line, or why nothing was."""
     type_ = fields.text(payload.get("type"))
     if kind == "event_msg":

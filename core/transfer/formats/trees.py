@@ -78,7 +78,7 @@ def _branch(
     entry: FileEntry, source: str, nodes: Mapping[str, Object], parents: Mapping[str, object], current: object
 ) -> Iterator[Record]:
     times = {name: fields.first_moment(node, *TIMES) for name, node in nodes.items()}
-    kept = branches.kept(parents, current, times)
+    kept = branches.current_branch(parents, current, times)
     yield from (Skipped(f"{entry.where}/messages/{name}", branches.LEFT) for name in nodes if name not in set(kept))
     turns = list[Turn]()
     for number, name in enumerate(kept):

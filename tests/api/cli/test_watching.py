@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.local_stack import wanted
+from api.cli.local_stack import wanted_stack
 from api.cli.watching import APP, ROUTER, WantedStack
 from core.config import Settings
 
@@ -21,10 +21,10 @@ UP = [sys.executable, "-m", "api.cli.main", "up", "--quiet"]
 
 def test_what_is_to_run_is_read_as_it_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = Settings(home=tmp_path, database_url="postgresql://owner:secret@elsewhere/imprint")
-    told = wanted(settings, quiet=True, small=True)
-    told.write()
+    stack = wanted_stack(settings, quiet=True, small=True)
+    stack.write()
     read = WantedStack.read(capsys.readouterr().out.encode())
-    assert asdict(read) == json.loads(json.dumps(asdict(told)))
+    assert asdict(read) == json.loads(json.dumps(asdict(stack)))
     assert read.database_url == "postgresql://owner:secret@elsewhere/imprint"
     assert {child.name: list(child.roles) for child in read.children} == {"api": [APP], "workers": [APP, ROUTER]}
 

@@ -99,7 +99,7 @@ def read(admin: psycopg.Connection) -> Mapping[str, tuple[int, int]]:
 def test_no_page_scans_a_table_or_reads_more_of_it_than_a_part(
     admin: psycopg.Connection, door: Doors, browser: Browser
 ) -> None:
-    pages = console_pages.paths(console_pages.shown(Asking(door), LARGE))
+    pages = console_pages.paths(console_pages.prepare(Asking(door), LARGE))
     eventually(lambda: not any(map(any, read(admin).values())))  # Loading counts late, when its servers are idle.
     found = {}
     with ExitStack() as smaller:

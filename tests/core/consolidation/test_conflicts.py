@@ -45,7 +45,7 @@ def found(app: Database, **how: Any) -> tuple[list[MemoryConflict], UUID | None]
 
 def one(app: Database, add: Add) -> MemoryConflict:
     with app.tenant(TENANT) as tx:
-        return conflicts.one(tx, add.id)
+        return conflicts.of_memory(tx, add.id)
 
 
 def resolve(app: Database, add: Add, choice: conflicts.Choice, **fields: Any) -> ConflictResolution:

@@ -27,24 +27,24 @@ def test_the_model_is_shown_what_the_asker_may_have_forgotten_and_nothing_else()
 
 def test_only_what_literally_stands_in_the_quoted_message_is_found() -> None:
     shown = suggested.passages(ASKING, TURNS)
-    found = suggested.found(
+    extent = suggested.extent_of(
         answered((1, "I failed the exam."), (1, "a secret"), (9, "exam"), (2, "I start")), shown, TURNS
     )
-    assert found.scope is ForgetScope.SUGGESTED
-    assert found.places == {"m1": [(0, 18)]}
+    assert extent.scope is ForgetScope.SUGGESTED
+    assert extent.places == {"m1": [(0, 18)]}
 
 
 def test_a_quote_within_a_sentence_means_the_sentence_and_one_of_several_all_of_them() -> None:
     shown = suggested.passages(ASKING, TURNS)
-    assert suggested.found(answered((1, "failed")), shown, TURNS).places == {"m1": [(0, 18)]}
-    both = suggested.found(answered((1, "I failed the exam. I start in Tallinn.")), shown, TURNS)
+    assert suggested.extent_of(answered((1, "failed")), shown, TURNS).places == {"m1": [(0, 18)]}
+    both = suggested.extent_of(answered((1, "I failed the exam. I start in Tallinn.")), shown, TURNS)
     assert both.places == {"m1": [(0, 18), (19, 38)]}
 
 
 def test_nothing_is_found_where_the_model_sees_no_request_or_quotes_next_to_nothing() -> None:
     shown = suggested.passages(ASKING, TURNS)
-    assert suggested.found(answered((1, "I failed the exam."), is_request=False), shown, TURNS).is_empty
-    assert suggested.found(answered((1, "I"), (1, " ")), shown, TURNS).is_empty
+    assert suggested.extent_of(answered((1, "I failed the exam."), is_request=False), shown, TURNS).is_empty
+    assert suggested.extent_of(answered((1, "I"), (1, " ")), shown, TURNS).is_empty
 
 
 def test_a_message_cannot_imitate_another() -> None:

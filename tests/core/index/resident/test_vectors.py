@@ -116,7 +116,7 @@ def test_in_whatever_form_and_order_they_come_rows_come_to_the_same_as_far_as_th
             backwards = Cosines(some, there, asked)
             backwards.of(places[::2])
             assert np.allclose(backwards.of(places[::-1]), expected[::-1], atol=ROUNDED, equal_nan=True)
-        kept = together.kept(wanted)
+        kept = together.selected(wanted)
         assert np.allclose(kept.rows(np.arange(len(kept))), together.rows(places[wanted]), atol=1e-6)
     assert np.array_equal(np.isnan(expected), ~there)
 
