@@ -1,4 +1,4 @@
-"""What a new message does to what was said before, through the pipeline of production, without a model.
+"""Effects of a new message on what was said before, through the pipeline of production, without a model.
 
     python -m bench.changes FILE [--show]
 

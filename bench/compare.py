@@ -91,7 +91,7 @@ def best(speeds: dict[Contender, float], library: str, way: str) -> float:
 
 
 def version_of(library: str) -> str:
-    """Which version of a library was measured."""
+    """Version of a library that was measured."""
     return version(library) if library in GOALS else ""
 
 
@@ -117,7 +117,7 @@ def imprint(documents: Sequence[Json], events: Sequence[Event]) -> Contender:
 
 
 def alternatives(documents: Sequence[Json], events: Sequence[Event]) -> list[Contender]:
-    """What the index is measured against: the conditions without it, generated code, and reading the document."""
+    """Contenders of the index: the conditions without it, generated code, and reading the document."""
     predicates = [compile_conditions(parse(each).conditions) for each in documents]
     trees = [each["conditions"] for each in documents]
     generated = generated_code(bounds_of(documents))
@@ -165,7 +165,7 @@ def interpret(tree: Json, payload: Json) -> bool:
 
 
 def bounds_of(documents: Sequence[Json]) -> Bounds:
-    """What the rules compare with, read from their documents."""
+    """Values that the rules compare with, read from their documents."""
     leaves = [each["conditions"]["all"] for each in documents]
     return [(count["value"], role["value"]) for count, role in leaves]
 
@@ -277,7 +277,7 @@ def contender(
 
 
 def places(answers: Any) -> list[int]:
-    """Where it says yes."""
+    """Positions of the answers that say yes."""
     return [index for index, answer in enumerate(answers) if answer]
 
 

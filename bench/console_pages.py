@@ -18,7 +18,7 @@ PREVIEWED: Final = 100
 
 
 class Stand(Protocol):
-    """What answers calls of the API."""
+    """Server that answers calls of the API."""
 
     def call(self, method: str, path: str, body: object = None) -> Any: ...
 

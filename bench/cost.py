@@ -57,7 +57,7 @@ def event(payload: Json) -> Event:
 
 
 def cases(size: int) -> Iterator[tuple[str, list[Json], Json]]:
-    """What to compare and the payload that makes it dear: every leaf is false, so each is tried."""
+    """Comparisons and the payload that makes each dear: every leaf is false, so all are tried."""
     yield from plain()
     yield from texts(size)
     yield from lists(size)

@@ -37,7 +37,7 @@ FLOORS = {10: 200_000, 1_000: 20_000}
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What one number of rules of one kind came to."""
+    """Measurements of one number of rules of one kind."""
 
     kind: str
     rules: int

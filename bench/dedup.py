@@ -35,7 +35,7 @@ SOURCE: Final = Owner("source")
 
 
 class Figure(NamedTuple):
-    """What one sweep took, in seconds, and how many it merged."""
+    """Duration of one sweep, in seconds, and how many it merged."""
 
     total: int
     new: int
@@ -161,7 +161,7 @@ _MARK = """
     SELECT %(tenant)s, %(user)s, recorded_at, id FROM memories WHERE user_id = %(user)s
     ORDER BY recorded_at, id OFFSET %(known)s - 1 LIMIT 1
 """
-"""What is known was compared when it came."""
+"""Known memories count as compared when they came."""
 
 
 def main() -> None:

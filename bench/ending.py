@@ -1,4 +1,4 @@
-"""What the reader ends in the held-out talks, statement by statement, without judge or database.
+"""Statements that the reader ends in the held-out talks, statement by statement, without judge or database.
 
     python -m bench.ending [--talks en-i zh-i]
 
@@ -38,7 +38,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is read of a labelled talk. `ends`: by fact, the fact that ends it."""
+    """Statements that are read of a labelled talk. `ends`: by fact, the fact that ends it."""
 
     statements: Sequence[Told]
     vectors: Floats

@@ -1,4 +1,4 @@
-"""What one message ends or corrects of another, through the real pipeline: PostgreSQL, the rules, no model.
+"""Endings and corrections by a later message, through the real pipeline: PostgreSQL, the rules, no model.
 
     python -m bench.endings [--file PAIRS.jsonl] [--corrections CHAINS.jsonl] [--show]
 

@@ -1,4 +1,4 @@
-"""Which fact comes first once a later one contradicts it: FactConsolidation of MemoryAgentBench, without a model.
+"""Order of facts once a later one contradicts an earlier one: FactConsolidation of MemoryAgentBench, without a model.
 
     python -m bench.facts --data ../shared/data/factconsolidation_dev.json [--only sh_6k] [--show]
 
@@ -52,7 +52,7 @@ class Stream:
 
 @dataclass(slots=True)
 class Score:
-    """What was seen of the questions of a stream, one number for each."""
+    """Observations on the questions of a stream, one for each."""
 
     first: list[bool] = field(default_factory=list)
     ten: list[bool] = field(default_factory=list)

@@ -50,7 +50,7 @@ LARGE: Final = "word " * 48_000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the flooding tenant sends to, and its key."""
+    """Address that the flooding tenant sends to, and its key."""
 
     host: str
     port: int
@@ -73,7 +73,7 @@ SENT: Final = threading.Event()
 """Set in the process of a flood when its first request, or all of its connections, are on the way."""
 
 Attack = Callable[[Target, threading.Event], None]
-"""What one client does until the event is set."""
+"""Attack of one client until the event is set."""
 
 NUMBER: Final = "0000000"
 """Seven digits of a request that are others each time, so that no answer to it is cached."""

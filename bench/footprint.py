@@ -27,7 +27,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(slots=True)
 class Usage:
-    """What a kind of process uses: how many there are, MB of PSS and of memory of their own, percent of a core."""
+    """Usage of a kind of process: how many there are, MB of PSS and of memory of their own, percent of a core."""
 
     count: int = 0
     pss: float = 0.0

@@ -121,7 +121,7 @@ def approve(stand: Stand) -> None:
 
 
 def results(stand: Stand) -> dict[str, str]:
-    """What became of the request of each session, by the events and results of dispatches."""
+    """Outcome of the request of each session, by the events and results of dispatches."""
     requests = {
         e["payload"]["session_id"]: "requested" for e in pages(stand, "/v1/events?type=memory.forget_requested")
     }

@@ -47,7 +47,7 @@ CURVE = (0.80, 0.85, 0.88, 0.90, 0.92, 0.94, 0.95, 0.96, 0.98)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out over some pairs."""
+    """Results over some pairs."""
 
     pairs: int
     merged: int
@@ -75,7 +75,7 @@ def cosines(pairs: Sequence[Pair]) -> list[float]:
 
 
 def read_pairs(pairs: Sequence[Pair]) -> LogOdds:
-    """What the reader says of the pairs whose second statement may end anything."""
+    """Log-odds of the reader for the pairs whose second statement may end anything."""
     model = LocalReader(idle_seconds=0)
     ending = endings.may_end(model, sorted({p.second.content for p in pairs}))
     return endings.read(model, [(p.second.content, p.first.content) for p in pairs if p.second.content in ending])
@@ -84,7 +84,7 @@ def read_pairs(pairs: Sequence[Pair]) -> LogOdds:
 def verdict(
     pair: Pair, cosine: float, log_odds: LogOdds, thresholds: Thresholds = USUAL, model: str | None = None
 ) -> Kind:
-    """What the judge says to the second statement where the first is known, with a model's word where that is open."""
+    """Verdict of the judge on the second statement where the first is known, with a model's word where that is open."""
     c = pair.first
     known = KnownMemory(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
     judged = judge(pair.second, [known], thresholds)
@@ -142,7 +142,7 @@ def curve(pairs: Sequence[Pair], near: Sequence[float], log_odds: LogOdds) -> It
 
 
 def families(pairs: Sequence[Pair], outcomes: Sequence[str]) -> Iterator[str]:
-    """What became of each family: how many of its pairs were judged as they are labelled."""
+    """Results of each family: how many of its pairs were judged as they are labelled."""
     counts: Counter[tuple[str, str]] = Counter()
     right: Counter[tuple[str, str]] = Counter()
     for pair, outcome in zip(pairs, outcomes, strict=True):
@@ -190,7 +190,7 @@ HALVES = {True: "held-out", False: "built-on"}
 
 
 def mistakes(pairs: Sequence[Pair], near: Sequence[float], outcomes: Sequence[str]) -> Iterator[str]:
-    """What went wrong in the half that may be looked at."""
+    """Wrong verdicts in the half that may be looked at."""
     for pair, cosine, outcome in zip(pairs, near, outcomes, strict=True):
         if outcome != pair.expected and not pair.held_out:
             yield f"{pair.family}: {pair.expected}, judged {outcome} at {cosine:.3f}"

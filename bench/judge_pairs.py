@@ -29,7 +29,7 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What was known, what is said later, and what the judge should make of it: same, supersede, or other."""
+    """Known statement, later statement, and the expected verdict on it: same, supersede, or other."""
 
     first: Candidate
     second: Candidate
@@ -70,7 +70,7 @@ def made(locomo: Path, longmemeval: Path) -> list[Pair]:
 
 
 def observations(samples: list[Json]) -> list[Json]:
-    """What LoCoMo's annotators noted of each conversation, with its place."""
+    """Notes of LoCoMo's annotators on each conversation, with their places."""
     return [
         {
             "place": f"{sample['sample_id']}/{session}/{speaker}/{at}", "speaker": speaker, "text": fact[0],
@@ -279,7 +279,7 @@ LATE_NEAR_MISSES: dict[str, Rule] = {
 
 
 def _overtaken(bases: list[Candidate]) -> Iterator[Pair]:
-    """What is said to be over, or to be so again, later than it was said."""
+    """Pairs of a statement and a later one that it is over, or is so again."""
     for family, form in (("is over", "used to"), ("no longer", "no longer")):
         rule = _sub(rf"^({_NAME}) ([a-z]{{3,}}?)s\b", rf"\1 {form} \2" + ("s" if form == "no longer" else ""))
         for pair in _capped(bases, {family: rule}, "supersede"):

@@ -1,4 +1,4 @@
-"""What is found, and what is kept unharmed, of conversations in Spanish, German, Japanese, Arabic and Hindi.
+"""Answers found, and literals kept unharmed, in conversations in Spanish, German, Japanese, Arabic and Hindi.
 
     python -m bench.languages [--languages es de] [--half first|second] [--show]
 

@@ -1,4 +1,4 @@
-"""What is kept of conversations, sentence by sentence, through the pipeline of production, without a model.
+"""Sentences that are kept of conversations, through the pipeline of production, without a model.
 
     python -m bench.matters FILE [--show]
 

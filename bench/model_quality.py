@@ -1,4 +1,4 @@
-"""What rules, a language model, and both remember of labelled conversations, and what the model costs.
+"""Memories that rules, a language model, and both draw from labelled conversations, and the costs of the model.
 
     IMPRINT_LLM_BASE_URL=… IMPRINT_LLM_API_KEY=… IMPRINT_LLM_MODEL=… \\
         python -m bench.model_quality [--talks en-i zh-i] [--sessions 2] [--extractors offline llm both] [--show]
@@ -37,7 +37,7 @@ HEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one extractor remembered of one conversation, and at what cost."""
+    """Score and costs of one extractor on one conversation."""
 
     score: Score
     costs: Json

@@ -50,12 +50,12 @@ SLICE: Final = 25
 """Questions for one contestant before it is another's turn: what else the machine does meets them all."""
 
 PASSES: Final = (("", 1, False), (" embedding", 1, True), (" 16", CLIENTS, False), (" 16 embedding", CLIENTS, True))
-"""What is added to the name of a figure, how many ask at once, and whether vectors are made meanwhile."""
+"""Suffix of a figure's name, number of clients at once, and whether vectors are made meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """Who takes part: its driver's name, its texts, whether it has vectors and whether PostgreSQL keeps its rows."""
+    """Participant: its driver's name, its texts, whether it has vectors and whether PostgreSQL keeps its rows."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What the side-by-side bench measured, as one Markdown table, and whether Imprint reached what it was to reach."""
+"""Figures of the side-by-side bench as one Markdown table, and whether Imprint reached its goals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLIENTS_GOAL: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one contestant on one text.
+    """Measurements of one contestant on one text.
 
     `ingest`: turns a second until all are `findable`; of a peer also with `embedding`, of Imprint also until the last
     answer of `accepted`, until all `vectors` are there, and until everything is `settled`. `search`: milliseconds as

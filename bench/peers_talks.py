@@ -1,4 +1,4 @@
-"""What the side-by-side bench tells and asks: conversations of LoCoMo, the two texts of a turn, and how finds count."""
+"""Talks and questions of the side-by-side bench: those of LoCoMo, the two texts of a turn, and how finds count."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def evidence(cited: Sequence[str]) -> frozenset[str]:
 
 
 def texts(turns: Sequence[Json], way: str) -> list[str]:
-    """What a peer keeps of each turn: "speaker: words", alone or between the turns before and after in its session."""
+    """Text of each turn that a peer keeps: "speaker: words", alone or between its neighbours in the session."""
     own = [f"{turn['speaker']}: {turn['content']}" for turn in turns]
     if way == "own":
         return own

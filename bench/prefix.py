@@ -100,7 +100,7 @@ def _publish(stand: Stand, user: str, session: str, messages: Sequence[Message])
 
 
 def _usual(stand: Stand, user: str, messages: Sequence[Message], tokens: int) -> str:
-    """What is found for the last words, and the newest messages, as many as there is room for."""
+    """Memories found for the last words, and the newest messages, as many as there is room for."""
     answer = stand.call("POST", "/v1/search", {"user_id": user, "query": messages[-1].content, "include": ["memories"]})
     above = "\n".join(result["content"] for result in answer["results"])
     room, lines = tokens - COUNT(above), []

@@ -1,4 +1,4 @@
-"""Where the time of one event and of one search goes, part by part.
+"""Time of one event and of one search, part by part.
 
     python -m bench.profile [--rounds 20] [--known 500] [--no-stack]
 

@@ -1,4 +1,4 @@
-"""What the reader is trained on: labelled messages, written by authors who saw no code.
+"""Training data of the reader: labelled messages, written by authors who saw no code.
 
 `forget_data`: messages that ask to forget something or do not, and which of the told statements are meant.
 `corrections_data`: a statement, what the assistant replied, and the next message, which corrects a slip in the
@@ -68,7 +68,7 @@ ALIKE = 6
 """Earlier sentences that share most words with a message, beside those that it ends."""
 
 OVER = frozenset({"updates", "ends", "part", "corrects"})
-"""What a message does to a statement that no longer holds, or not as it was said."""
+"""Effects of a message on a statement that no longer holds, or not as it was said."""
 
 SCENES = ("dev", "dev2", "held", "held2")
 

@@ -51,7 +51,7 @@ GROWTH: Final = (100, 10, 1)
 
 LARGE: Final = "large"
 SMALLER: Final = 10
-"""Who has most has so many times less than the whole table; beside them are others, with as many together."""
+"""Factor by which the largest user has less than the whole table; others have as many together."""
 
 WARM, COLD = 60, 200
 """Users of whom several things are asked in a row, and others of whom one thing is; at the most."""
@@ -124,7 +124,7 @@ class Bench:
 
 
 def question(user: str, n: int) -> str:
-    """What is asked about the nth memory."""
+    """Question about the nth memory."""
     words = nth_memory(user, n).content.split()
     return f"When was it that {' '.join(words[:8])}, and what did {words[-1]} {words[-2]} have to do with it?"
 

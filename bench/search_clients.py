@@ -20,7 +20,7 @@ from bench.search_data import Asked, Filled
 from bench.stand import Stand, percentiles, stack
 
 NOBODY = "nobody"
-"""Who remembers nothing: what is asked about them makes a question's vector, and next to nothing else."""
+"""User without memories: a question about them takes the making of its vector, and next to nothing else."""
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 
@@ -106,7 +106,7 @@ def at_once(stand: Stand, questions: Sequence[Asked], clients: int) -> Crowded:
 
 
 def compared(name: str, alone: Crowded, many: Crowded) -> dict[str, float]:
-    """What many at once wait, and what one alone does."""
+    """Waits of many clients at once and of one alone."""
     single, together = percentiles(alone.took), percentiles(many.took)
     return {
         f"{name}: 1 client, p50, ms": single["p50"],

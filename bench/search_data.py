@@ -120,7 +120,7 @@ def load(there: Filled, crowd: Crowd) -> None:
 
 
 def _coming(crowd: Crowd) -> list[tuple[str, int]]:
-    """Whose memory comes after whose, and which of theirs it is."""
+    """Order of the memories: the user of each, and which of theirs it is."""
     names = list(crowd.users)
     order = np.repeat(np.arange(len(names)), list(crowd.users.values()))
     np.random.default_rng([*crowd.name.encode()]).shuffle(order)

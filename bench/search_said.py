@@ -1,4 +1,4 @@
-"""What the memories say that `bench.search` looks for.
+"""Texts of the memories that `bench.search` looks for.
 
 Drawn by chance: one of some thousand sentences about what someone did with whom, a part of another one, and words of a
 large vocabulary, as frequent as Zipf has it. A vector is made of the local model's vectors of the two sentences, and
@@ -32,7 +32,7 @@ EXTRA: Final = 5
 """Words of the vocabulary in one memory, beside some ten of its sentences."""
 
 OTHER, NOISE = 0.45, 0.3
-"""What the second sentence and the noise weigh in a vector, beside 1 for the first."""
+"""Weights of the second sentence and the noise in a vector, beside 1 for the first."""
 
 SYLLABLES: Final = [a + b for a in "b d f g k l m n p r s t v z".split() for b in "a e i o u ai on er".split()]
 WORDS: Final = [

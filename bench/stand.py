@@ -1,4 +1,4 @@
-"""What the benches share: a stack of their own in a temporary folder, a client, and ratios against a floor."""
+"""Parts that the benches share: a stack of their own in a temporary folder, a client, and ratios against a floor."""
 
 from __future__ import annotations
 

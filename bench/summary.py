@@ -1,4 +1,4 @@
-"""What a summary keeps: key sentences found, how short a conversation becomes, and which sentences stay in it.
+"""Quality of a summary: key sentences found, how short a conversation becomes, and which sentences stay in it.
 
     python -m bench.summary [path/to/locomo.json] [--mistakes]
 
@@ -93,7 +93,7 @@ def key_sentence_counts(text: str, covered: Sequence[Message]) -> tuple[int, int
 
 
 def facts(sample: Json) -> list[tuple[frozenset[str], str]]:
-    """What people wrote down of a LoCoMo conversation: the words of each fact, without names, and its turn."""
+    """Facts that people wrote down of a LoCoMo conversation: the words of each, without names, and its turn."""
     observations = []
     for session in sample["observation"].values():
         for who, stated in session.items():

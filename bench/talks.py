@@ -1,4 +1,4 @@
-"""What is remembered of plain conversation, against labels of each sentence: precision, recall, and what is stale.
+"""Memories of plain conversation, against labels of each sentence: precision, recall, and what is stale.
 
     python -m bench.talks [--talks en-a zh-a] [--show]
 

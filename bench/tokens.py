@@ -50,7 +50,7 @@ Counts = Callable[[str], int]
 
 
 def vocabularies(folder: Path) -> dict[str, Counts]:
-    """Who counts, by the name of each vocabulary in a folder."""
+    """Token counters, by the name of each vocabulary in a folder."""
     counts: dict[str, Counts] = {}
     for file in sorted(folder.glob("*.tiktoken")):
         lines = (line.split() for line in file.read_bytes().splitlines() if line)

@@ -1,4 +1,4 @@
-"""What is remembered of messages from work: stacks, conventions, orders and procedures among one-off commands.
+"""Memories of messages from work: stacks, conventions, orders and procedures among one-off commands.
 
     python -m bench.work [--half dev|held] [--language en|zh] [--show]
 

@@ -93,7 +93,7 @@ class Prepared(Symmetric):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the measurements share."""
+    """Resources that the measurements share."""
 
     app: Database
     consolidation: Consolidation
@@ -241,7 +241,7 @@ def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, flo
 
 
 def again(n: int) -> Candidate:
-    """What is known already, said in another session."""
+    """Known statement, said in another session."""
     memory = candidate(n)
     return replace(memory, evidence=tuple(replace(evidence, session_id="again") for evidence in memory.evidence))
 

@@ -1,4 +1,4 @@
-"""What every process does once at its start, done before processes are forked: they share what it leaves in memory."""
+"""Steps of every process at its start, taken before processes are forked: they share what these leave in memory."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ class Client:
 
 
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
-"""What a request meets whose connection was open and is lost."""
+"""Errors of a request whose open connection is lost."""
 
 
 def _present(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the processes of `imprint up` share: the modules that its fork server imports, and its environment."""
+"""Shared parts of the processes of `imprint up`: the modules that its fork server imports, and its environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECRETS: Final = ("IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL", APP, ROUTER)
 """URLs with passwords: a process gets those that it needs, and the fork server none."""
 
 LIBRARY_ENV: Final = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""What libraries read when they are loaded. One heap of the C library for each thread would keep what threads free."""
+"""Variables that libraries read when loaded. One heap of the C library for each thread would keep what threads free."""
 
 ENVIRONMENT: Final = {"PYTHONUNBUFFERED": "1", **LIBRARY_ENV, **dict.fromkeys(SECRETS, "")}
 """Of the fork server, beside that of the command."""

@@ -32,7 +32,7 @@ REQUESTED: Final[Mapping[str, str]] = {
     "occurred_at": "/timestamp",
     "expires_at": "/expiration_date",
 }
-"""Where a field of an edit stands in the request."""
+"""Pointer to each field of an edit in the request."""
 
 
 class AnnotatedPatch(Patch):

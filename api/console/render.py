@@ -80,7 +80,7 @@ class Renderer:
 
     @property
     def translation(self) -> Callable[..., str]:
-        """What turns a key of the catalogue, with its values, into the browser's language."""
+        """Return the function that turns a key of the catalogue, with its values, into the browser's language."""
         return partial(translate, self.catalogues[language_of(self.request)])
 
     def page(self, template: str, status: int = 200, **content: Any) -> HTMLResponse:

@@ -58,7 +58,7 @@ Text = Annotated[str, Query(max_length=300)]
 """A field of a query: a name, or the cursor of a page."""
 
 Opener = Annotated[Caller, Depends(any_key)]
-"""Whose key the login holds; what it may do decides which controls a page has, the API's routes decide the rest."""
+"""Caller whose key the login holds; its scopes decide which controls a page has, the API's routes decide the rest."""
 
 Rendering = Annotated[Renderer, Depends(_renderer)]
 Form = Annotated[dict[str, str], Depends(_form)]

@@ -15,7 +15,7 @@ GAINED: Final = ("association", "succession")
 FORMULA: Final = ("similarity", "decay", "importance")
 
 Rule = Literal["parts", "cited", "own", "formula"]
-"""What is summed: parts of a message; of a memory the mean of what it cites, its own match, or a formula."""
+"""Terms of the sum: parts of a message; of a memory the mean of what it cites, its own match, or a formula."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def detail_of(fault: Mapping[str, Any]) -> str:
 
 
 _EXTRA: Final = "Extra inputs are not permitted"
-"""What pydantic says of an unknown field, without its name."""
+"""Text of pydantic for an unknown field, without its name."""
 
 
 def _on_http(error: HTTPException) -> Response:

@@ -42,7 +42,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dict_type": 'must be an object, such as {"name": "value"}',
     "model_type": 'must be an object, such as {"name": "value"}',
 }
-"""What to send instead of a text that is neither a list nor an object, by the ending of the type of the fault."""
+"""Advice for a text that is neither a list nor an object, by the ending of the type of the fault."""
 
 Context = ServerRequestContext[dict[str, Any], Request]
 

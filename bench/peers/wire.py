@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 class Peer(Protocol):
-    """What a driver makes of a peer."""
+    """Interface that a driver gives to a peer."""
 
     version: str
 

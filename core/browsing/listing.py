@@ -84,7 +84,7 @@ class ListedMemories:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where a page begins: behind the memory `after` with this value of the order; `now`: when strengths are taken."""
+    """Beginning of a page: behind the memory `after` with this value of the order; `now`: when strengths are taken."""
 
     now: datetime
     after: UUID | None = None
@@ -277,8 +277,8 @@ _WITHIN: Final = """
     AND (cast(:from_id AS uuid) IS NULL OR id {sign} :from_id)
     ORDER BY id {way} LIMIT :searched
 """
-"""What an index narrows a list to, and no more of it than a page looks through. An array is looked up by the index of
-ids; beside an OR, the rows of a subquery would only be compared with those of every memory of the tenant.
+"""Conditions by which an index narrows a list, and no more rows than a page looks through. An array is looked up by the
+index of ids; beside an OR, the rows of a subquery would only be compared with those of every memory of the tenant.
 """
 
 

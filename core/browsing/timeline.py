@@ -24,7 +24,7 @@ SUCCESSIONS: Final = (Relation.SUPERSEDES, Relation.DERIVED_FROM)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Whose memories to show, on which axis, in which span; None: no bound."""
+    """Owner of the memories to show, the axis and the span; None: no bound."""
 
     user_id: str | None
     group_id: str | None
@@ -110,7 +110,7 @@ _ENDED: Final = """
             (SELECT max(w.version) FROM memory_versions w
              WHERE w.memory_id = m.id AND w.snapshot ->> 'status' = 'active'), 0)) END
 """
-"""When a memory ceased to be active for the last time."""
+"""Time when a memory ceased to be active for the last time."""
 
 
 def _spans(begins: str, ends: str, bound: str, order: str) -> TextClause:

@@ -40,7 +40,7 @@ Answers = Callable[[Pair], OpinionKind | None]
 
 
 NOTHING_READ: LogOdds = MappingProxyType({})
-"""Where no reader is installed."""
+"""Judgement of an installation without a reader."""
 
 
 def no_answer(_pair: Pair) -> None:

@@ -1,4 +1,4 @@
-"""Which earlier statements a new statement ends: a trained reader judges them pair by pair.
+"""Earlier statements that a new statement ends: a trained reader judges them pair by pair.
 
 A statement that may end anything is read together with the nearest earlier ones of its subject. Slots decide by
 themselves (`core.consolidation.judge`), and what happens to one person or thing ends nothing that is true of another.

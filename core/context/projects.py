@@ -1,4 +1,4 @@
-"""What of a person's memory is shown while they work on a project, beside the memory of that project. Pure."""
+"""Part of a person's memory that is shown while they work on a project, beside the memory of that project. Pure."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class ContextReader:
 
     @property
     def hears(self) -> Mapping[str, object]:
-        """Who could hear a message that is shown: of a context for a group, everybody in it."""
+        """Return who could hear a message that is shown: of a context for a group, everybody in it."""
         return {"user": None if self.user_id is None and self.group_id else self.listener, "group": self.group_id}
 
 

@@ -21,7 +21,7 @@ DECIDERS: Sequence[str] = ("rules", "admin")
 
 
 class Approvable(Protocol):
-    """What is told of a dispatch that waits for approval, whether it is stored yet or not."""
+    """Summary of a dispatch that waits for approval, whether it is stored yet or not."""
 
     @property
     def tenant_id(self) -> str: ...

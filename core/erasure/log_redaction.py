@@ -78,8 +78,8 @@ _ABOUT = text(f"""
     )
     SELECT seq, id FROM about
 """)
-"""What followed from these events, and from those that name a memory beside another, is about the same unless its
-subject is another memory.
+"""Events that followed from these, and from those that name a memory beside another, are about the same memory unless
+their subject is another one.
 """
 
 _DELETED_PARTS = text(f"""

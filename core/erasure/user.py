@@ -92,8 +92,8 @@ _SHARED = text("""
         ELSE EXISTS (SELECT FROM events e WHERE e.session_id = mine.id AND e.user_id NOT IN (:user, '')) END AS shared
     FROM unnest(cast(:ids AS text[])) AS mine (id) ORDER BY mine.id COLLATE "C"
 """)
-"""Who was erased before takes part no longer: a session with nobody else is deleted. Whose messages have left is known
-from their events alone.
+"""Users erased before take part no longer: a session with nobody else is deleted. Users of a session whose messages
+have left are known from its events alone.
 """
 
 _CITED_IDS: Final = """
@@ -120,7 +120,7 @@ _NEAR = text("""
         CASE jsonb_typeof(extras -> 'participants') WHEN 'array' THEN extras -> 'participants' ELSE '[]' END)
     FROM messages WHERE session_id = ANY(:shared)
 """)
-"""Whose verdicts may quote the user."""
+"""Users whose verdicts may quote the user."""
 
 _GROUPS = text("""
     SELECT group_id FROM (

@@ -69,7 +69,7 @@ class UnreadableMessage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returned, as text, with descriptions of parts that are no text."""
+    """Result of a tool as text, with descriptions of parts that are no text."""
 
     text: str
     call_id: str | None = None

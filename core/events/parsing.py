@@ -98,7 +98,7 @@ YEARS = range(1900, 3000)
 """Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
 
 NAIVE_TIME = "needs a time zone, such as 2026-11-21T10:00:00Z"
-"""What to do about a time without one."""
+"""Advice for a time without a time zone."""
 
 PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""

@@ -1,4 +1,4 @@
-"""What only the service says: its source, and the types of its own events with the fields of their payload."""
+"""Names that only the service uses: its source, and the types of its own events with the fields of their payload."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ _OWNERS = text("""
     SELECT o.user_id FROM places p JOIN evidence e ON e.session_id = p.session_id AND e.message_id = p.id
     JOIN memories o ON o.id = e.memory_id WHERE o.user_id IS NOT NULL
 """)
-"""Who said it, and whose memories cite it."""
+"""Speakers of the messages, and owners of the memories that cite them."""
 
 _OLDEST = text("""
     UPDATE sessions s SET oldest_at = coalesce(kept.said, clock_timestamp()), oldest_tool_at = kept.tool

@@ -29,7 +29,7 @@ BEFORE: Final = 150
 
 
 OPENING: Final = "Hi there!"
-"""What a sentence that opens a conversation is read behind: with nothing before it, all are taken for greetings."""
+"""Text read before a sentence that opens a conversation: with nothing before it, all are taken for greetings."""
 
 
 class Reader(Protocol):

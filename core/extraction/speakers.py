@@ -1,4 +1,4 @@
-"""Who says a message: a person, an assistant, a tool; whether it is meant; and the question before it."""
+"""Speaker of a message: a person, an assistant, a tool; whether the message is meant; and the question before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rooms above ask of a language: its sentences, slots, orders, categories and topics. Pure."""
+"""Interface of a language for the rooms above: its sentences, slots, orders, categories and topics. Pure."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the statements of a language say, for extraction.
+    """Reading of the statements of a language, for extraction.
 
     `plain`: spells out contractions and drops what leads into a sentence; `as_order`: the same of an order, also of one
     that is put as a question; `third_person`: a plain sentence with the name of its speaker in place of "I", and of its
@@ -164,7 +164,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What is known of a language. A new one is a folder beside `en` with a `language.py`, entered in `languages`.
+    """Description of a language. A new language is a folder beside `en` with a `language.py`, entered in `languages`.
 
     `is_of`: a text is in it, None where no other language claims it; `has_script`: a text has letters that are its own.
     `abbreviations`: in lower case, without the full stop, which ends no sentence; nor does that of `unended`.

@@ -103,4 +103,4 @@ _WITHOUT_MATCH: Final[dict[str, Callable[[str], Any]]] = {
     "split": lambda text: [text],
     "sub": lambda text: text,
 }
-"""What each method returns for a text without a match."""
+"""Result of each method for a text without a match."""

@@ -38,7 +38,7 @@ class LeadIn:
 
 @dataclass(frozen=True, slots=True)
 class Assertions:
-    """Which sentences assert nothing.
+    """Recognition of sentences that assert nothing.
 
     `is_request`: it only asks for something to be done once; `is_quoted`: it gives the words of someone else;
     `hypothetical`: it speaks of what is not so. `asking_tail`: a question behind an assertion, the group `said`.
@@ -296,7 +296,7 @@ class SalienceCue:
 
 @dataclass(frozen=True, slots=True)
 class Salience:
-    """What is worth keeping.
+    """Signs of statements that are worth keeping.
 
     `cues` weigh a statement, `message` the message around it; `takes_back`: something is over. `is_statement`: a plain
     sentence can be understood alone, `is_told`: and is of its speaker. `own`: words that show that the cues are meant
@@ -474,7 +474,7 @@ class ForgetExtent:
 
 @dataclass(frozen=True, slots=True)
 class ForgetDescribed:
-    """What a request to forget names by description."""
+    """Patterns for what a request to forget names by description."""
 
     stays: re.Pattern[str] | None = None
     upon_it: re.Pattern[str] | None = None

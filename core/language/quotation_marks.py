@@ -1,4 +1,4 @@
-"""What stands in quotation marks. Pure."""
+"""Recognition of text in quotation marks. Pure."""
 
 from __future__ import annotations
 

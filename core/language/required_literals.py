@@ -32,7 +32,7 @@ _INNER: Final[Mapping[Any, Callable[[Any], Iterable[Any]]]] = {
     op.ASSERT: lambda value: value[1],
     op.ATOMIC_GROUP: lambda value: value,
 }
-"""Where the parse tree has the parts of a construct that a match cannot do without."""
+"""Access to the parts of a construct in the parse tree that a match cannot do without."""
 
 _REPEATS: Final = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 

@@ -55,7 +55,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """When the last event came, the last memory was made, and the last extraction ended.
+    """Times when the last event came, the last memory was made, and the last extraction ended.
 
     `unindexed`: sessions with messages that are not searchable yet.
     """

@@ -24,7 +24,7 @@ VERSION: Final = metadata.version("imprint-server")
 """Version of this process."""
 
 STARTED: Final = datetime.now(UTC)
-"""When this process read its code, which is when it started to within a second."""
+"""Time when this process read its code, within a second of its start."""
 
 BEAT_SECONDS = 3.3
 """A third of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""

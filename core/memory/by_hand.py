@@ -61,7 +61,7 @@ _CHANGES: Final[Mapping[str, tuple[str, Callable[[Any, str], Pin | Archive | Res
     "archive": ("Archived", _archive),
     "restore": ("Restored", _restore),
 }
-"""What the history says by default, and the change that a memory's row needs, with its reason; None: none."""
+"""Default words of the history, and the change that a memory's row needs, with its reason; None: none."""
 
 Change = Callable[[Tx, str, Author, UUID, str | None, int | None], Made | None]
 """A change of one memory: transaction, tenant, author, memory, reason, version that the author has seen."""

@@ -1,4 +1,4 @@
-"""What the rows of memories hold in place of texts, times and categories: numbers. Pure."""
+"""Numeric codes that rows of memories hold in place of texts, times and categories. Pure."""
 
 from __future__ import annotations
 

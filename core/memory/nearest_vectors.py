@@ -28,7 +28,7 @@ Near = list[tuple[UUID, float]]
 
 
 class Bound(NamedTuple):
-    """What a transaction is bound to."""
+    """Tenant and sight that a transaction is bound to."""
 
     tenant_id: str
     sight: Sight

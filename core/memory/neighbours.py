@@ -273,7 +273,7 @@ def _array(values: Iterable[str]) -> str:
 
 
 _STAMP: Final = "cast(extract(epoch FROM m.updated_at) * 1000000 AS bigint) AS stamp"
-"""When a memory was changed last, in microseconds: each of its versions has another one."""
+"""Time of the last change of a memory, in microseconds: each of its versions has another one."""
 
 _CHANGED = text(f"""
     SELECT asked.place, m.*

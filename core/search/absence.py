@@ -43,7 +43,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ResultStanding:
-    """Where something stands in a search, and why. `filters`: names of those that leave it out.
+    """Place of a memory or message in a search, and why. `filters`: names of those that leave it out.
 
     `rank`: its place in the whole ranking, from 1. `result`: it with its score. `last`: the last result that is shown.
     """

@@ -61,7 +61,7 @@ class KnownOwner:
 
 @dataclass(frozen=True, slots=True)
 class OwnerFilter:
-    """Which owners are listed. `after`: the last one of the page before, with its time where they are in its order.
+    """Owners to list. `after`: the last one of the page before, with its time where they are in its order.
 
     `prefix`: what ids begin with; these are listed by id, since by time they could be anywhere.
     """

@@ -63,7 +63,7 @@ def _attributes(attributes: Json) -> Json:
 
 Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Past = Annotated[AwareDatetime, AfterValidator(_past)]
-"""When something was recorded."""
+"""Time when something was recorded."""
 
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Version = Annotated[int, Field(ge=1, le=1_000_000)]

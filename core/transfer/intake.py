@@ -33,7 +33,7 @@ FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ImportOwner:
-    """Whose memory the records become."""
+    """Owner of the memories that the records become."""
 
     user_id: str
     group_id: str | None = None

@@ -1,4 +1,4 @@
-"""Which rules would have a conversation read: those that run an extractor on its last message, or at its end."""
+"""Rules that would have a conversation read: those that run an extractor on its last message, or at its end."""
 
 from __future__ import annotations
 

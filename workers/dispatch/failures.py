@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 Stage = Literal["agent", "write", "deadline", "worker"]
-"""Where an attempt failed: in its agent, when its effect was written, at its time limit, or with its worker."""
+"""Stage of a failed attempt: in its agent, when its effect was written, at its time limit, or with its worker."""
 
 KEPT: Final = 10
 """Failed attempts that are kept, the last ones: as many as a dispatch usually has before it is given up."""

@@ -55,7 +55,7 @@ class FairShare:
 
 @dataclass(frozen=True, slots=True)
 class NextClaim:
-    """What a worker claims with the offer that ends its transaction: a dispatch of its queue to one of these targets.
+    """Claim of a worker with the offer that ends its transaction: a dispatch of its queue to one of these targets.
 
     `most`: how many of that queue are offered, so that others that end at this moment find a next one, too. `lease`:
     token of the attempt. `limits`: seconds of an attempt by target, as JSON.

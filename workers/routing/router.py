@@ -94,7 +94,7 @@ class BatchDecisions:
 
 
 class RouterGlance(NamedTuple):
-    """What a router that has nothing to do sees of its work.
+    """State of its work as a router that has nothing to do sees it.
 
     `has_work`: an event waits, or a debounce has ended. `open`: there are dispatches, whose events come without a hint.
     `seconds`: until the next debounce ends; None: there is none.

@@ -75,7 +75,7 @@ class Row(NamedTuple):
 
 
 class StatedRow(NamedTuple):
-    """What the row of a memory takes from `memories`, likewise."""
+    """Fields of a memory's row that come from `memories`, likewise."""
 
     id: str
     session_id: str | None

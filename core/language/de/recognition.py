@@ -1,4 +1,4 @@
-"""Which texts are German, by their small words."""
+"""Recognition of German texts by their small words."""
 
 from __future__ import annotations
 

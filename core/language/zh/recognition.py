@@ -1,4 +1,4 @@
-"""Which texts are Chinese."""
+"""Recognition of Chinese texts."""
 
 from __future__ import annotations
 

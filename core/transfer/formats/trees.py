@@ -13,7 +13,7 @@ from core.transfer.records import Conversation, FileEntry, Record, Skipped, Turn
 DETAILS: Final = re.compile(
     r"<details\s+type=[\"'](reasoning|tool_calls|code_interpreter)[\"'].*?</details>\s*", re.DOTALL
 )
-"""What Open WebUI puts into the text of an answer."""
+"""Blocks that Open WebUI puts into the text of an answer."""
 
 NO_WORDS: Final = "a conversation without words"
 

@@ -19,7 +19,7 @@ LINE_BYTES: Final = 1024 * 1024
 """Maximum size of a message, as over HTTP."""
 
 VERSION: Final = "io.modelcontextprotocol/protocolVersion"
-"""Where a message without a handshake before it names the version of the protocol."""
+"""Field that names the version of the protocol in a message without a handshake before it."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
