@@ -9,6 +9,7 @@ from dataclasses import asdict
 from uuid import UUID
 
 from api import authors
+from api.http.memories.answers import ModelCall
 from api.serializers import dispatch_json, event_json, memory_json
 from core.browsing import origins
 from core.browsing.origins import Origin
@@ -39,8 +40,5 @@ def _step_json(version: MemoryVersion, origin: Origin | None) -> Json:
         "dispatch": dispatch_json(dispatch),
         "rule": {"name": dispatch.rule, "version": dispatch.rule_version},
         "event": event_json(origin.event),
-        "model_calls": [
-            {name: value for name, value in call.items() if name not in {"tenant_id", "answer"}}
-            for call in origin.model_calls
-        ],
+        "model_calls": [{name: call[name] for name in ModelCall.model_fields} for call in origin.model_calls],
     }
