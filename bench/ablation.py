@@ -47,6 +47,7 @@ PARTS: Final[Mapping[str, Mapping[str, float]]] = OrderedDict(
         "a time, if one is asked for": {"TIME": 0},
         "said at the time that is named": {"SPAN": 0},
         "who": {"SPEAKER": 0, "ROLE": 0},
+        "what a memory lacks of its messages": {"LACK": 0},
     }
 )
 

@@ -15,7 +15,7 @@ GAINED: Final = ("association", "succession")
 FORMULA: Final = ("similarity", "decay", "importance")
 
 Rule = Literal["parts", "cited", "own", "formula"]
-"""Terms of the sum: parts of a message; of a memory the mean of what it cites, its own match, or a formula."""
+"""Terms of the sum: parts of a message; of a memory those by what it cites, its own match, or a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Breakdown:
 def of(score: float, parts: Mapping[str, float], *, is_memory: bool, best: float) -> Breakdown:
     """Return how the parts of a result add up. `best`: the score that fills the bar."""
     rule = _rule(parts, is_memory=is_memory)
-    names = {"parts": tuple(parts), "formula": FORMULA, "cited": ("cited",), "own": ("own",)}[rule]
+    names = {"parts": tuple(parts), "formula": FORMULA, "cited": ("cited", "lacking"), "own": ("own",)}[rule]
     counted = {name: parts[name] for name in (*names, *(GAINED if rule != "parts" else ())) if parts.get(name)}
     rest = score - sum(counted.values())
     if abs(rest) > UNSEEN:

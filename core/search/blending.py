@@ -19,7 +19,7 @@ from core.search.ranking import Scores
 from core.search.recipes import Formula
 from core.storage.db import Tx
 
-REPLACED = frozenset({"own", "cited"})
+REPLACED = frozenset({"own", "cited", "lacking"})
 """Parts of a memory's usual score, which do not count here."""
 
 

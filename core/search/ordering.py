@@ -20,7 +20,9 @@ DIVERSE: Final = 200
 
 TYPES: Final = ("memory", "message", "document", "unit")
 
-OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession", "similarity", "decay", "importance"})
+OF_MEMORIES: Final = frozenset(
+    {"own", "cited", "lacking", "association", "succession", "similarity", "decay", "importance"}
+)
 """Score parts that only a memory has."""
 
 Vectors = Callable[[Places], Floats]

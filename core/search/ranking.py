@@ -15,7 +15,9 @@
 | span | how near it was said to a time that the question names: `core.search.time_spans` |
 | who | said by the person whom the question names, or by its subject: `core.search.question_analysis` |
 
-A memory is scored like the mean of the messages that it cites; one without candidates among them by itself.
+A memory is scored like the mean of the messages that it cites, less what its own words and cosine match worse than
+these: of a message with several facts, the one that is asked about ranks first. One without candidates among the
+messages that it cites is scored by itself.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and
 rounded; half or double of any of them changes recall by at most a point. Reciprocal rank fusion
 was measured to be worse than the lexical arm alone, because it discards by how much a hit is better than the next.
@@ -47,6 +49,7 @@ TIME = 0.5
 SPAN = 1.5
 SPEAKER = 0.05
 ROLE = 0.5
+LACK = 1.0
 
 AROUND = {1: 0.5, 2: 0.25}  # what the cosine of a message so many places before or after counts
 TOLD_ENOUGH = 20  # terms; who tells more is no better a witness
@@ -102,16 +105,19 @@ def score_candidates(candidates: Candidates, ranking_query: RankingQuery) -> Sco
     lexical, messages = _words(candidates, ranking_query), ~candidates.memory
     cosine = ranking_query.vector * fill_missing(candidates.cosine)
     recency = _recency(candidates, ranking_query)
-    own = np.where(messages, 0.0, ranking_query.recipe.lexical * LEXICAL * lexical + COSINE * cosine + recency)
+    match = ranking_query.recipe.lexical * LEXICAL * lexical + COSINE * cosine
+    own = np.where(messages, 0.0, match + recency)
     parts = _parts(candidates, lexical, np.where(messages, cosine, 0.0), ranking_query)
     parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(candidates, cosine))
     if ranking_query.recipe.recency:
         parts["recency"] = recency
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
-    cited_score = _mean_cited_score(candidates, total)
-    total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score))
-    return Scores(rounded(total), rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited_score)})
+    cited_score = _mean_of_cited(candidates, total)
+    lacking = LACK * np.minimum(match - _mean_of_cited(candidates, match), 0.0)
+    total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score + lacking))
+    of_memories = {"own": own, "cited": np.nan_to_num(cited_score), "lacking": np.nan_to_num(lacking)}
+    return Scores(rounded(total), rounded(own), parts | of_memories)
 
 
 def rounded(values: Numbers) -> Numbers:
@@ -259,13 +265,13 @@ def _best_citing_cosine(candidates: Candidates, cosine: Numbers) -> Numbers:
     return best
 
 
-def _mean_cited_score(candidates: Candidates, scores: Numbers) -> Numbers:
-    """Return the mean score of the messages each memory cites; NaN if none of them is a candidate.
+def _mean_of_cited(candidates: Candidates, values: Numbers) -> Numbers:
+    """Return the mean value of the messages each memory cites; NaN if none of them is a candidate.
 
     Not the best: a summary of twenty messages would rank before the intended one.
     """
     citing, cited = candidates.citations.T
-    total = np.bincount(citing, weights=scores[cited], minlength=len(candidates))
+    total = np.bincount(citing, weights=values[cited], minlength=len(candidates))
     count = np.bincount(citing, minlength=len(candidates))
     mean: Numbers = np.divide(total, count, out=np.full(len(candidates), np.nan), where=count > 0)
     return mean

@@ -218,7 +218,7 @@ def test_of_memories_that_cite_the_same_message_the_one_that_fits_best_comes_fir
     cited = message("m1", 3.0, 0.3)
     vague = Hit("a", "memory", 0.0, 0.1, cites=("m1",))
     fitting = Hit("b", "memory", 3.0, 0.8, cites=("m1",))
-    assert keys(ask([cited, vague, fitting])) == ["b", "a", "m1"]
+    assert keys(ask([cited, vague, fitting])) == ["b", "m1", "a"]
 
 
 def passage(key: str, lexical: float = 0.0, cosine: float | None = 0.0) -> Hit:
