@@ -58,6 +58,7 @@ BROAD_SESSION = 1.5  # of a question as broad as can be, the best session counts
 BROAD_SPEAKER = 2.0
 HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
 DIGITS = 6  # of a score: what differs behind them comes from the order in which rows were read
+STEP = 10.0**-DIGITS  # the least difference of scores: how far a later statement ranks above an earlier one
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def add_gains(candidates: Candidates, scores: Scores, gained: Mapping[str, float
 
 
 def raise_successors(candidates: Candidates, scores: Scores, successors: Sequence[tuple[str, str]]) -> Scores:
-    """Raise memories to the score of the messages whose statement they superseded; at equal scores memories rank first.
+    """Raise memories above the messages whose statement they superseded, and so above what else these say.
 
     `successors`: pairs of a message's key and that of a memory.
     """
@@ -150,7 +151,7 @@ def raise_successors(candidates: Candidates, scores: Scores, successors: Sequenc
     least: dict[str, float] = {}
     for message, memory in successors:
         if message in index_of and memory in index_of:
-            least[memory] = max(least.get(memory, 0.0), float(scores.total[index_of[message]]))
+            least[memory] = max(least.get(memory, 0.0), float(scores.total[index_of[message]]) + STEP)
     gained = {key: score - own for key, score in least.items() if (own := float(scores.total[index_of[key]])) < score}
     return add_gains(candidates, scores, gained, "succession") if gained else scores
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.index.resident.arrays import Flags, Floats
 from core.search.candidates import Candidates
-from core.search.ranking import DIGITS, Scores
+from core.search.ranking import STEP, Scores
 from core.statements import frames
 from core.types import Message
 
@@ -24,10 +24,6 @@ BEST: Final = 10
 
 ALIKE: Final = 0.5
 """Cosine from which two messages may be of one frame; only then their texts are read."""
-
-
-STEP: Final = 10.0**-DIGITS
-"""How far a later message is ranked above an earlier one: the least difference of scores."""
 
 
 def alike(candidates: Candidates, best: Sequence[int], vectors: Floats) -> list[int]:
