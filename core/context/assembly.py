@@ -253,7 +253,8 @@ def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> Scor
         conflicts = frozenset(f"memory:{other_id}" for other_id in sources.disputes.get(row.id, ()))
         return ScoredPiece(rendering.of_memory(row, packer.listener), score, row.occurred_at, conflicts)
     if result.message is not None:
-        quote = rendering.of_quote(result.message, superseded=result.superseded)
+        mark = rendering.SUPERSEDED if result.superseded else rendering.PARTLY if result.partly_superseded else ""
+        quote = rendering.of_quote(result.message, mark)
         short = _quotable(quote.text, packer.counter)
         return ScoredPiece(replace(quote, text=short), score, result.message.occurred_at) if short else None
     if result.unit is not None:

@@ -89,8 +89,9 @@ def of_instruction(row: Any, listener: str | None = None, *, accept_unconfirmed:
     return SectionPiece(f"memory:{row.id}", text, source, heading, content=row.content)
 
 
-SUPERSEDED = " (no longer true)"
-"""Mark behind the speaker of a superseded message."""
+SUPERSEDED: Final = " (no longer true)"
+PARTLY: Final = " (partly no longer true)"
+"""Marks behind the speaker of a message whose memories are all superseded, or some of them."""
 
 
 def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
@@ -98,9 +99,9 @@ def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
     return SectionPiece(f"pinned:{part}", text, {"type": "pinned", "name": str(part), **source})
 
 
-def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
-    """Render a message of another conversation, or from long ago; mark it if `superseded`."""
-    who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
+def of_quote(message: Message, mark: str = "") -> SectionPiece:
+    """Render a message of another conversation, or from long ago. `mark`: SUPERSEDED, PARTLY or nothing."""
+    who = f"{one_line(message.speaker or message.role)}{mark}"
     who = f"result of {who}" if message.role == "tool" else who
     text = f"- {_day(message.occurred_at)}, {who}: {_in_quotes(message.content)}"
     return SectionPiece(message_ref(message), text, message_source(message), QUOTED, content=message.content)

@@ -30,7 +30,7 @@ class Hit:
     `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
     `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in
     seconds since 1970; `role` and `speaker` say who spoke; `asks`: it contains a question; `names`: number of names;
-    `retired`: a message that supports only superseded memories.
+    `retired`: a message that supports only superseded memories; `outdated`: one that supports any.
     """
 
     key: str
@@ -48,6 +48,7 @@ class Hit:
     asks: bool = False
     names: int = 0
     retired: bool = False
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,16 @@ class Candidates:
                 at=at,
                 role=ROLES[role],
                 retired=retired,
+                outdated=outdated,
             )
-            for index, (key, memory, lexical, cosine, position, told, timed, asks, names, at, role, retired) in zip(
-                places.tolist(), read, strict=True
-            )
+            for index, values in zip(places.tolist(), read, strict=True)
+            for key, memory, lexical, cosine, position, told, timed, asks, names, at, role, retired, outdated in [
+                values
+            ]
         ]
 
 
-_OF_A_HIT: Final = "keys memory lexical cosine position told timed asks names at role retired".split()
+_OF_A_HIT: Final = "keys memory lexical cosine position told timed asks names at role retired outdated".split()
 
 
 def of(
@@ -155,7 +158,7 @@ def of(
         role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
         speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
         retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
-        outdated=np.zeros(len(hits), dtype=np.bool_),
+        outdated=np.array([hit.outdated for hit in hits], dtype=np.bool_),
         citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         session_ids=sessions,
         speakers=spoke,

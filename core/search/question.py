@@ -67,6 +67,11 @@ class SearchResult:
         """True for a message whose memories are all superseded."""
         return self.message is not None and self.ranked.hit.retired
 
+    @property
+    def partly_superseded(self) -> bool:
+        """True for a message some of whose memories are superseded, and some are not."""
+        return self.message is not None and self.ranked.hit.outdated and not self.ranked.hit.retired
+
 
 @dataclass(frozen=True, slots=True)
 class RankedAnswer:

@@ -75,6 +75,7 @@ class FoundResult(Answer):
     speaker: str | None = optional("Of a message")
     role: str = optional("Of a message")
     superseded: bool = optional("Of a message: whether what it says has been replaced since")
+    partly_superseded: bool = optional("Of a message: whether a part of what it says has been replaced since")
     title: str = optional("Of a document")
     headings: list[str] = optional("Of a document: the headings above the passage")
     uri: str | None = optional("Of a document")

@@ -109,6 +109,7 @@ def _message(result: SearchResult, message: Message, *, raw: bool) -> Json:
         "speaker": message.speaker,
         "role": message.role,
         "superseded": result.superseded,
+        "partly_superseded": result.partly_superseded,
     }
 
 

@@ -70,6 +70,8 @@ def test_a_passage_is_quoted_line_by_line_under_its_place() -> None:
 def test_a_quote_names_who_and_when() -> None:
     said = Message("s1", "m1", 1, "e1", "ada", "user", "I moved\nto Lisbon.", AT, "Ada")
     assert rendering.of_quote(said).text == "- 2026-05-04, Ada: “I moved to Lisbon.”"
+    partly = rendering.of_quote(said, rendering.PARTLY).text
+    assert partly == "- 2026-05-04, Ada (partly no longer true): “I moved to Lisbon.”"
 
 
 def test_headings_stand_in_their_order_whatever_was_found_first() -> None:

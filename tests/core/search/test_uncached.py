@@ -151,6 +151,25 @@ def test_a_memory_of_another_user_in_the_group_is_found_by_the_group_alone(app: 
     assert contents(asked_of(app, "Who likes tea?").results) == ["Ada likes green tea."]
 
 
+def test_a_message_of_which_some_memories_are_superseded_is_partly_superseded(ada: Database, held: Held) -> None:
+    with ada.tenant(TENANT) as tx:
+        active = text("SELECT id FROM memories WHERE status = 'active' ORDER BY id LIMIT 2")
+        first, second = tx.execute(active).scalars()
+        tx.execute(text("DELETE FROM evidence WHERE memory_id = ANY(:ids)"), {"ids": [first, second]})
+        copied = """
+            INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote)
+            SELECT tenant_id, unnest(cast(:ids AS uuid[])), session_id, id, event_id, content FROM messages
+            WHERE (session_id, id) = ('s1', 'm1')
+        """
+        tx.execute(text(copied), {"ids": [first, second]})
+        tx.execute(text("UPDATE memories SET status = 'superseded' WHERE id = :id"), {"id": first})
+    cold(ada)
+    results = asked_of(ada, "tea", include=frozenset({"messages"}), limit=50).results
+    marks = {result.message.id: (result.superseded, result.partly_superseded) for result in results if result.message}
+    assert marks.pop("m1") == (False, True)
+    assert not any(partly for _, partly in marks.values())
+
+
 def test_a_message_of_which_only_superseded_memories_are_left_is_marked(ada: Database, held: Held) -> None:
     with ada.tenant(TENANT) as tx:
         row = tx.execute(text("SELECT id FROM memories WHERE status = 'active' ORDER BY id LIMIT 1")).one()
