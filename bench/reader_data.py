@@ -5,7 +5,8 @@
 statement or does not; `wrong` and `right` are the value in the statement and the one that takes its place.
 `changes_data`: earlier statements, a message, and what it does to them. `pairs_data`: a statement, and later messages
 that update, end, repeat or leave it; every tenth statement of an author is kept for choosing thresholds.
-`matters_data`: conversations, and of each sentence whether it matters for months; `plain_data`: single sentences.
+`matters_data`: conversations, and of each sentence whether it matters for months; `plain_data` and
+`work_data/train.jsonl`: single sentences, of talk and from work.
 `ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
 and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
 of it for one or the other.
@@ -351,7 +352,7 @@ def mattering(cases: Sequence[Json]) -> Iterator[Example]:
 
 def _mattering_alone(left_out: frozenset[str], draw: random.Random) -> Iterator[Example]:
     """Yield sentences with nothing before them, as they open a conversation."""
-    for cases in cases_in(PLAIN).values():
+    for cases in [*cases_in(PLAIN).values(), lines(SENTENCES)]:
         yield from mattering_plain(cases)
     for name, cases in cases_in(MATTERS).items():
         for example in mattering(cases) if name not in left_out else ():

@@ -28,10 +28,6 @@ BEFORE: Final = 150
 """Characters of what was said before a sentence that the reader reads with it."""
 
 
-OPENING: Final = "Hi there!"
-"""Text read before a sentence that opens a conversation: with nothing before it, all are taken for greetings."""
-
-
 class Reader(Protocol):
     """Tells which sentences matter for months."""
 

@@ -78,10 +78,7 @@ def _are_read_as_durable(
     located: Sequence[LocatedSentence], leads: Sequence[str], reader: durability.Reader
 ) -> list[bool]:
     """Return which sentences matter by the reader and by words, each read behind what was said before it."""
-    texts = [
-        (heard.sentences[position], lead or durability.OPENING)
-        for (heard, position, _), lead in zip(located, leads, strict=True)
-    ]
+    texts = [(heard.sentences[position], lead) for (heard, position, _), lead in zip(located, leads, strict=True)]
     return [
         _lasts(sentence_at) or value >= _least_read(sentence_at) + _more(sentence_at)
         for sentence_at, value in zip(located, reader.matters(texts).tolist(), strict=True)

@@ -109,6 +109,11 @@ def test_an_answer_to_a_question_corrects_only_what_it_names() -> None:
     roles = ["user", "assistant", "user"]
     said = ["I met Ann at work.", "Was it Kim's idea?", "No, Bob's."]
     assert corrected(*said, roles=roles) == said
+
+
+@ERRS
+def test_a_correction_of_a_question_corrects_the_statement_before_it() -> None:
+    roles = ["user", "assistant", "user"]
     assert corrected("I met Ann.", "Ann from work?", "Sorry, not Ann, Bob.", roles=roles)[-1] == "I met Bob."
 
 

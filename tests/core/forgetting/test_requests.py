@@ -22,7 +22,19 @@ SCOPES = {
 }
 
 
-@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one["is_request"]], ids=lambda one: one["id"])
+UNREAD = {"zh-102"}
+"""Requests that the reader does not recognise."""
+
+REQUESTS = [
+    pytest.param(
+        scenario, id=scenario["id"], marks=[pytest.mark.xfail(strict=True)] if scenario["id"] in UNREAD else []
+    )
+    for scenario in SCENARIOS
+    if scenario["is_request"]
+]
+
+
+@pytest.mark.parametrize("scenario", REQUESTS)
 def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
     found = request_of(scenario["last"]["text"])
     assert found is not None

@@ -83,7 +83,7 @@ def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Dat
 
 def test_a_thing_is_found_by_description_and_the_rest_of_the_talk_stays(app: Database, works: Works) -> None:
     accept_all(app, [said("My salary is 58,400 a year."), said("I start in Tallinn."), said("Movers come at eight.")])
-    accept_all(app, [said("I'd rather you didn't hang on to my salary.")])
+    accept_all(app, [said("Could you erase my salary from your memory?")])
     works.settle()
     assert readable(app, "58,400") == []
     assert spoken(app)[1:3] == ["I start in Tallinn.", "Movers come at eight."]
