@@ -26,7 +26,7 @@ from core.config import Settings
 Json = dict[str, Any]
 
 EXTRACTORS: Final = ("offline", "llm", "both")
-ASKING: Final = ("write_episodes", "summarize_long_sessions")
+ASKING: Final = ("write_episodes", "summarize_long_sessions", "find_forget_requests", "find_patterns")
 """Rules whose agents ask the model for other texts: they would cost, and change nothing that is scored."""
 
 ROW: Final = "| {:<6} | {:<8} | {:>9} | {:>6} | {:>5} | {:>8} | {:>5} | {:>6} | {:>9} | {:>9} | {:>8} | {:>7} |"

@@ -105,6 +105,7 @@ ELSEWHERE: Final = {
     "gatemem": "its data is not part of the project",
     "model_quality": "asks a real model: `make model`",
     "reader": "needs PyTorch",
+    "recorded_model": "serves until it is stopped: `test_recorded_model`",
 }
 
 RUNS: Final = {**QUICK, **TRAINING, **SERVED}
