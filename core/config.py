@@ -222,7 +222,9 @@ class Settings(BaseSettings):
     llm_model: str = Field("gpt-5-mini", description="Name of the language model.")
     llm_input_price: float = Field(0, ge=0, description="Price of a million input tokens, in your currency.")
     llm_output_price: float = Field(0, ge=0, description="Price of a million output tokens, in your currency.")
-    llm_timeout_seconds: Positive = Field(60, description="Timeout of a model call, in seconds.")
+    llm_timeout_seconds: Positive = Field(
+        120, description="Timeout of a model call, in seconds; one that reads 40 messages writes some 3,000 tokens."
+    )
     llm_max_output_tokens: Count = Field(
         16_384, description="Maximum output tokens of a model call; most tasks have a lower limit, see models.md."
     )

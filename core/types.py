@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
+from uuid import UUID
 
 Json = dict[str, Any]
 
@@ -170,6 +171,44 @@ class Evidence:
     quote: str
 
 
+class Shown(NamedTuple):
+    """A known memory as an extractor was shown it."""
+
+    id: UUID
+    version: int
+
+
+class Ended(NamedTuple):
+    """A known memory that a statement ends, and what remains of it, in words; empty: nothing."""
+
+    memory: Shown
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Relations of a statement to known memories, by an extractor that was shown these.
+
+    `same_as`: the memory says all of it already. `more_of`: the statement says all of that memory, and more. `ends`:
+    these no longer hold, or not as they were said.
+    """
+
+    same_as: Shown | None = None
+    more_of: Shown | None = None
+    ends: tuple[Ended, ...] = ()
+
+    @property
+    def named(self) -> list[Shown]:
+        """Return all memories that are named, each once."""
+        named = (self.same_as, self.more_of, *(end.memory for end in self.ends))
+        return list(dict.fromkeys(memory for memory in named if memory is not None))
+
+    def __or__(self, other: Relations) -> Relations:
+        """Return the relations of a statement that was made twice."""
+        ends = {end.memory: end for end in (*self.ends, *other.ends)}
+        return Relations(self.same_as or other.same_as, self.more_of or other.more_of, tuple(ends.values()))
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A statement that may be worth storing, before it is judged against stored ones.
@@ -177,7 +216,8 @@ class Candidate:
     `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
     `occurred_at` when it happened or was said; `said_at` when it was said last, if that is known to be another time;
     `valid_from` since when it is true, if the text says so. `trust`: initial trust: a person's request is confirmed,
-    an attempt to instruct the agent is quarantined. `audience_labels`: a reader must hold all of them.
+    an attempt to instruct the agent is quarantined. `audience_labels`: a reader must hold all of them. `relations`:
+    None: whoever read it was shown no known memories, so others judge what it repeats and ends.
     """
 
     content: str
@@ -202,6 +242,7 @@ class Candidate:
     expires_at: datetime | None = None
     half_life_days: float | None = None
     audience_labels: tuple[str, ...] = ()
+    relations: Relations | None = None
 
     @property
     def begins_at(self) -> datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -13,17 +13,17 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core.consolidation import endings, judge
+from core.consolidation import endings, judge, relations
 from core.consolidation.endings import LogOdds
 from core.consolidation.judge import Kind, OpinionKind, Pair, Thresholds, Verdict
 from core.memoize import memo_scope
 from core.memory import identity
-from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
+from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Joined, Link, Merge, Replace
 from core.memory.identity import KnownMemory, Revised
 from core.memory.known_set import KnownSet
 from core.statements import succession
 from core.statements.comparison import read
-from core.types import Candidate, Relation
+from core.types import Candidate, Relation, Relations
 
 RELATED = 0.75
 """Cosine from which two statements of one subject count as related."""
@@ -38,6 +38,8 @@ Vector = NDArray[np.float32]
 Answers = Callable[[Pair], OpinionKind | None]
 """A model's answer about two statements; None: there is none."""
 
+
+NO_RESTS: Mapping[str, Vector] = MappingProxyType({})
 
 NOTHING_READ: LogOdds = MappingProxyType({})
 """Judgement of an installation without a reader."""
@@ -100,29 +102,41 @@ def decide(
     *,
     explicit: bool = False,
     log_odds: LogOdds = NOTHING_READ,
+    least_certain: float = 0.0,
+    rests: Mapping[str, Vector] = NO_RESTS,
 ) -> list[Change]:
     """Decide the changes of a merged batch, in order.
 
     `explicit`: someone asked to store it. `log_odds`: what the reader says of the pairs of `endings.pairs`.
+    `least_certain`: of an ending; one below it is a dispute for people to decide. `rests`: vectors of what remains of
+    memories that are ended in part.
     """
     candidates = _with_fitting_slots(candidates, neighbours)
     replaced_at = _replaced_within(candidates)
-    batch = _Batch(thresholds, vectors.copy(), candidates, log_odds)
+    batch = _Batch(thresholds, vectors.copy(), candidates, log_odds, rests)
     for index, candidate in enumerate(candidates):
         known = batch.current(neighbours[index], vectors[index])
-        within = [] if candidate.attribute else batch.near(candidate, vectors[index])
-        verdict = _verdict(candidate, known.more(within), thresholds, answers)
-        ends = batch.ended_by(index, known)
-        if ends and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in ends]):
-            verdict = Verdict(Kind.SUPERSEDE, *ends[0])
+        related = batch.relations_of(candidate)
+        within = [] if candidate.attribute or related else batch.near(candidate, vectors[index])
+        likely = relations.ended(candidate, related, known, rests) if related else batch.ended_by(index, known)
+        ends = [end for end in likely if end.certainty >= least_certain]
+        doubtful = [end for end in likely if end.certainty < least_certain]
+        if related is not None:
+            verdict = relations.verdict(candidate, related, known, ends)
+        else:
+            verdict = _verdict(candidate, known.more(within), ends, thresholds, answers)
         if verdict.kind is Kind.ADD and (later := endings.ended_by(candidate, known, log_odds)):
-            verdict = Verdict(Kind.PREDATES, *later)
+            if later.certainty < least_certain:
+                doubtful.append(later)
+            else:
+                verdict = Verdict(Kind.PREDATES, later.known, later.reason)
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
         until = replaced_at.get(index)
         if until is None or verdict.kind in {Kind.CONFIRM, Kind.MERGE}:
             batch.take(index, candidate, verdict)
             batch.retire(index, ends)
+            batch.doubt(index, doubtful)
         else:
             reason = "True until something later in the same batch."
             batch.adds[index] = Add(candidate, reason, vectors[index], past=until)
@@ -150,13 +164,17 @@ def unclear(
     return pairs
 
 
-def _verdict(candidate: Candidate, near: KnownSet, thresholds: Thresholds, answers: Answers) -> Verdict:
-    """Return the judge's verdict or, where it finds nothing alike, the model's within the guards."""
+def _verdict(
+    candidate: Candidate, near: KnownSet, ends: Sequence[Revised], thresholds: Thresholds, answers: Answers
+) -> Verdict:
+    """Return the judge's verdict or, where it finds nothing alike, that of a model's opinion; `ends` come last."""
     verdict = judge.judge(candidate, near, thresholds)
-    if verdict.kind is not Kind.ADD or answers is no_answer:
-        return verdict
-    pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
-    return judge.verdict_from_opinions(candidate, [(pair.known, answers(pair)) for pair in pairs]) or verdict
+    if verdict.kind is Kind.ADD and answers is not no_answer:
+        pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
+        verdict = judge.verdict_from_opinions(candidate, [(pair.known, answers(pair)) for pair in pairs]) or verdict
+    if ends and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in ends]):
+        return Verdict(Kind.SUPERSEDE, ends[0].known, ends[0].reason)
+    return verdict
 
 
 @dataclass(slots=True)
@@ -167,6 +185,7 @@ class _Batch:
     vectors: Vectors
     candidates: Sequence[Candidate]
     log_odds: LogOdds
+    rests: Mapping[str, Vector] = field(default_factory=lambda: NO_RESTS)
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
@@ -217,16 +236,42 @@ class _Batch:
         add = self.adds.get(index)
         if add is None or add.past:
             return
-        for known, reason in ends:
-            addition = next((position for position, other in self.adds.items() if other.id == known.id), None)
-            if addition is None and known.id not in self.retired_ids:
-                self.retired_ids.add(known.id)
-                self.adds[index] = add = replace(add, also=[*add.also, Revised(known, reason)])
+        for end in ends:
+            ended, reason = end.known, end.reason
+            if end.rest:
+                self._keep_rest(end)
+                continue
+            addition = next((position for position, other in self.adds.items() if other.id == ended.id), None)
+            if addition is None and ended.id not in self.retired_ids:
+                self.retired_ids.add(ended.id)
+                self.adds[index] = add = replace(add, also=[*add.also, end])
             elif addition is not None and not self.adds[addition].past:
                 self.adds[addition] = replace(
                     self.adds[addition], reason=_ended_reason(reason), past=_since(add.candidate)
                 )
-                self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[addition].change_id))
+                self.others.append(Link(add.id, Relation.SUPERSEDES, ended.id, self.adds[addition].change_id))
+
+    def relations_of(self, candidate: Candidate) -> Relations | None:
+        """Return the relations of a candidate, of which none rewords what this batch has reworded."""
+        related = candidate.relations
+        taken = related is not None and related.more_of is not None and related.more_of.id in self.worded
+        return replace(related, more_of=None) if related is not None and taken else related
+
+    def doubt(self, index: int, doubtful: Sequence[Revised]) -> None:
+        """Set the addition at a place against what it may end; nothing if it was not added."""
+        add = self.adds.get(index)
+        if add is not None and not add.past:
+            self.others += [Dispute(_as_known(add), end.known, end.reason) for end in doubtful]
+
+    def _keep_rest(self, end: Revised) -> None:
+        """Reword a memory to what remains of it, which keeps its evidence, its pin and all else; once a batch."""
+        touched = {change.known.id for change in self.others if isinstance(change, Confirm | Merge | Replace)}
+        if end.known.id in self.retired_ids | touched:
+            return
+        fields = {"content": end.rest, "attribute": None, "value": None}
+        vector = self.rests.get(end.rest)
+        self.others.append(Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector))
+        self.retired_ids.add(end.known.id)
 
     def take(self, index: int, candidate: Candidate, verdict: Verdict) -> None:
         """Record the change that a verdict makes."""
@@ -381,4 +426,9 @@ def _with_evidence(candidate: Candidate, other: Candidate) -> Candidate:
         tags=tuple(dict.fromkeys(other.tags + candidate.tags)),
         importance=max(candidate.importance, other.importance),
         pinned=candidate.pinned or other.pinned,
+        relations=_united(candidate.relations, other.relations),
     )
+
+
+def _united(relations: Relations | None, others: Relations | None) -> Relations | None:
+    return relations | others if relations and others else relations or others

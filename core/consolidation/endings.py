@@ -25,16 +25,16 @@ NEAREST: Final = 20
 LATER: Final = 5
 """Statements said later, the nearest, that are read with one that arrives after them."""
 
-MAY_END: Final = 0.0
+MAY_END: Final = -0.75
 """Log-odds of ending anything from which a statement is read with others."""
 
-LEAST: Final = 1.5
+LEAST: Final = 2.0
 """Log-odds from which a statement counts as ended."""
 
 MARGIN: Final = 0.3
 """Log-odds below those of the likeliest within which a statement ends others, too: most end one thing, or two."""
 
-_REASON: Final = "Something said later is likely to end it ({likely:.0%})."
+_REASON: Final = "Something said later is likely to end it ({likely:.0%}, by the trained reader)."
 
 Floats = NDArray[np.float32]
 Pair = tuple[str, str]
@@ -70,7 +70,7 @@ def pairs(
     for index, (candidate, known) in enumerate(zip(candidates, neighbours, strict=True)):
         for later in known.at(_later(candidate, known)):
             result[later.content, candidate.content] = None
-        if candidate.content not in ending:
+        if candidate.content not in ending or candidate.relations is not None:
             continue
         for earlier in known.at(_earlier(candidate, known)):
             result[candidate.content, earlier.content] = None
@@ -101,7 +101,7 @@ def ended(candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], l
     odds = [log_odds.get((candidate.content, memory.content), -np.inf) for memory in compared]
     least = max(LEAST, max(odds, default=LEAST) - MARGIN)
     order = sorted((place for place, value in enumerate(odds) if value >= least), key=lambda place: -odds[place])
-    return [Revised(compared[place], _reason(odds[place])) for place in order]
+    return [_revised(compared[place], odds[place]) for place in order]
 
 
 def ended_by(candidate: Candidate, known: KnownSet, log_odds: LogOdds) -> Revised | None:
@@ -109,11 +109,12 @@ def ended_by(candidate: Candidate, known: KnownSet, log_odds: LogOdds) -> Revise
     later = known.at(_later(candidate, known)) if log_odds else []
     rated = [(log_odds.get((memory.content, candidate.content), -np.inf), memory) for memory in later]
     value, memory = max(rated, key=lambda pair: pair[0], default=(-np.inf, None))
-    return Revised(memory, _reason(value)) if memory is not None and value >= LEAST else None
+    return _revised(memory, value) if memory is not None and value >= LEAST else None
 
 
-def _reason(log_odds: float) -> str:
-    return _REASON.format(likely=logistic(log_odds))
+def _revised(memory: KnownMemory, log_odds: float) -> Revised:
+    likely = logistic(log_odds)
+    return Revised(memory, _REASON.format(likely=likely), likely)
 
 
 def _earlier(candidate: Candidate, known: KnownSet) -> NDArray[Any]:

@@ -59,8 +59,8 @@ def _line(number: int, pair: Pair) -> str:
         "pair": number,
         "about": known.subject,
         "known": known.content,
-        "known_said": f"{known.occurred_at:%Y-%m-%d}",
+        "known_said": f"{known.told_at:%Y-%m-%d}",
         "new": candidate.content,
-        "new_said": f"{candidate.occurred_at:%Y-%m-%d}",
+        "new_said": f"{candidate.told_at:%Y-%m-%d}",
     }
     return json.dumps(fields, ensure_ascii=False)

@@ -32,6 +32,7 @@ from core.statements import comparison, redaction
 from core.storage.db import Database, Tx
 from core.storage.multiquery import BoundStatement
 from core.tenancy import extraction as tenant_extraction
+from core.tenancy.extraction import ExtractionChoice
 from core.types import Candidate, Trust
 
 
@@ -105,16 +106,12 @@ def _consolidate(
     accepted, hostile, refused = _divide(
         [candidate_screening.screened(candidate) for candidate in candidates], consolidation.secrets
     )
-    contents = list(dict.fromkeys(c.content for c in accepted))
+    contents = list(dict.fromkeys(text for c in accepted for text in (c.content, *_rests_of(c))))
     vectors = dict(zip(contents, embed_sound(consolidation.embedder, contents), strict=True)) if contents else {}
-    reader = consolidation.reader
-    ending = endings.may_end(reader, contents) if reader and contents else frozenset()
-    judging = partial(batch.decide, thresholds=consolidation.thresholds, explicit=explicit)
-    reopen = partial(consolidation.db.tenant, tenant_id)
+    ending = _may_end(consolidation.reader, accepted)
     accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
     opening = _Opening(consolidation, tenant_id, owner, accepted, explicit=explicit)
-    meanwhile = partial(_parse, accepted)
-    with consolidation.db.asking(tenant_id, *opening.asking, meanwhile=meanwhile) as (tx, answers):
+    with consolidation.db.asking(tenant_id, *opening.asking, meanwhile=partial(_parse, accepted)) as (tx, answers):
         answered = opening.read(answers)
         apart = _quarantine_once(tx, owner.user_id, hostile)
         accepted, buried = _drop_erased(tx, owner, accepted, answered)
@@ -123,18 +120,16 @@ def _consolidate(
         )
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
-        near = opening.neighbours_of(tx, merged, stacked, answered.near, reopen) if merged else []
-        least = answered.least
+        near = opening.neighbours_of(tx, merged, stacked, answered.near) if merged else []
+        compared = _compared(consolidation, merged, stacked, near, ending)
+        rests = _rests(tx, owner, merged, near, vectors)
+        decide = partial(compared.decide, rests, explicit=explicit, least_certain=answered.choice.min_certainty)
         # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
-        opinion = consolidation.opinion
-        unclear = batch.unclear(merged, stacked, near, consolidation.thresholds) if opinion else []
-        unread = endings.pairs(merged, stacked, near, ending) if reader else []
-        decided = [] if unclear or unread else judging(merged, stacked, near)
-    if unclear or unread:
-        opinions = _answers(opinion, unclear) if opinion and unclear else batch.no_answer
-        log_odds = endings.read(reader, unread) if reader and unread else batch.NOTHING_READ
-        decided = judging(merged, stacked, near, answers=opinions, log_odds=log_odds)
-    decided = importance_floor.leave_out(decided, least) if least else decided
+        decided = [] if compared.is_open else decide()
+    if compared.is_open:
+        decided = decide()
+    least = answered.choice.min_importance
+    decided = importance_floor.leave_out(decided, least) if least and not explicit else decided
     links: list[Change] = [*batch.link_related(decided, merged, near)] if link else []
     if link:
         with consolidation.db.tenant(tenant_id) as tx:
@@ -142,6 +137,77 @@ def _consolidate(
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
+
+
+def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> frozenset[str]:
+    """Return the contents of the candidates that the trained reader is to read beside what is known."""
+    contents = list(dict.fromkeys(c.content for c in candidates if c.relations is None))
+    return endings.may_end(reader, contents) if reader and contents else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Candidates beside what is known of them; pairs that only a model (`unclear`) or the reader (`unread`) judges."""
+
+    consolidation: Consolidation
+    candidates: Sequence[Candidate]
+    vectors: Vectors
+    near: Sequence[KnownSet]
+    unclear: Sequence[Pair]
+    unread: Sequence[endings.Pair]
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.unclear or self.unread)
+
+    def decide(self, rests: Mapping[str, Vector], *, explicit: bool, least_certain: float) -> list[Change]:
+        """Decide what the candidates change; asks the model and the reader about the pairs that are open."""
+        opinion, reader = self.consolidation.opinion, self.consolidation.reader
+        return batch.decide(
+            self.candidates,
+            self.vectors,
+            self.near,
+            self.consolidation.thresholds,
+            _answers(opinion, self.unclear) if opinion and self.unclear else batch.no_answer,
+            explicit=explicit,
+            log_odds=endings.read(reader, self.unread) if reader and self.unread else batch.NOTHING_READ,
+            least_certain=least_certain,
+            rests=rests,
+        )
+
+
+def _rests_of(candidate: Candidate) -> list[str]:
+    """Return what remains of memories that a candidate ends in part."""
+    return [end.rest for end in candidate.relations.ends if end.rest] if candidate.relations else []
+
+
+def _rests(
+    tx: Tx, owner: Owner, candidates: Sequence[Candidate], near: Sequence[KnownSet], vectors: Mapping[str, Vector]
+) -> dict[str, Vector]:
+    """Return the vectors of what remains of memories that are ended in part, but for what another memory says."""
+    keys = {
+        identity.statement_key(memory.subject, end.rest): end.rest
+        for candidate, neighbours_of in zip(candidates, near, strict=True)
+        for end in (candidate.relations.ends if candidate.relations else ())
+        for memory in neighbours_of.named([end.memory.id] if end.rest else [])
+    }
+    if not keys:
+        return {}
+    taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(keys)}).scalars())
+    return {rest: vectors[rest] for key, rest in keys.items() if key not in taken}
+
+
+def _compared(
+    consolidation: Consolidation,
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    near: Sequence[KnownSet],
+    ending: Collection[str],
+) -> _Compared:
+    """Find the pairs that are open. `ending`: contents that may end others."""
+    unclear = batch.unclear(candidates, vectors, near, consolidation.thresholds) if consolidation.opinion else []
+    unread = endings.pairs(candidates, vectors, near, ending) if consolidation.reader else []
+    return _Compared(consolidation, candidates, vectors, near, unclear, unread)
 
 
 def _parse(candidates: Sequence[Candidate]) -> None:
@@ -157,13 +223,13 @@ class _Answered:
     """Answers to what a consolidation asks first.
 
     `erased`: those about tombstones, and `rejected`: keys of statements that someone has rejected; an explicit request
-    asks for neither. `near`: those of the search; `least`: the importance below which nothing is kept.
+    asks for neither. `near`: those of the search; `choice`: what the tenant has chosen.
     """
 
     erased: Sequence[Sequence[Any]] | None
     rejected: Collection[str]
     near: Sequence[Sequence[Any]]
-    least: float
+    choice: ExtractionChoice
 
 
 class _Opening:
@@ -180,6 +246,7 @@ class _Opening:
     ) -> None:
         self._owner = owner
         self._explicit = explicit
+        self._reopen = partial(consolidation.db.tenant, tenant_id)
         bound = nearest_vectors.bound_by(consolidation.db, tenant_id)
         dimension = consolidation.embedder.dimension
         self._search = neighbours.Search(
@@ -189,17 +256,22 @@ class _Opening:
         refusals: list[BoundStatement | None] = [
             *tombstones.asking(tenant_id, candidates, owner.group_id),
             (_REJECTED, {"user": owner.user_id, "keys": keys}) if keys else None,
-            tenant_extraction.asking(tenant_id),
         ]
-        self.asking = [*([] if explicit else refusals), *(self._search.asking if candidates else [])]
+        self.asking = [
+            tenant_extraction.asking(tenant_id),
+            *([] if explicit else refusals),
+            *(self._search.asking if candidates else []),
+        ]
 
     def read(self, answers: Sequence[Sequence[Any]]) -> _Answered:
         """Return the answers by what they are about."""
+        stored, *others = answers
+        choice = tenant_extraction.of_answer(stored)
         if self._explicit:
-            return _Answered(None, (), answers, 0.0)
-        salts, groups, rejected, least, *near = answers
+            return _Answered(None, (), others, choice)
+        salts, groups, rejected, *near = others
         keys = {row.statement_key for row in rejected}
-        return _Answered((salts, groups), keys, near, tenant_extraction.least_of(least))
+        return _Answered((salts, groups), keys, near, choice)
 
     def neighbours_of(
         self,
@@ -207,11 +279,10 @@ class _Opening:
         merged: Sequence[Candidate],
         vectors: Vectors,
         answers: Sequence[Sequence[Any]],
-        reopen: neighbours.Reopen,
     ) -> list[KnownSet]:
         """Return for each candidate that is left the memories to compare it with."""
-        user, group = self._owner.user_id, self._owner.group_id
-        return neighbours.of(tx, user, merged, vectors, group, reopen=reopen, search=self._search, answers=answers)
+        user, group, search = self._owner.user_id, self._owner.group_id, self._search
+        return neighbours.of(tx, user, merged, vectors, group, reopen=self._reopen, search=search, answers=answers)
 
 
 def _divide(screened: Sequence[ScreenedCandidate], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
@@ -339,7 +410,7 @@ def _steps(changes: Sequence[Change]) -> Counter[UUID]:
     """Count the versions that these changes add to each memory."""
     steps = Counter({c.known.id for c in changes if isinstance(c, Confirm)})
     steps.update(c.known.id for c in changes if isinstance(c, Merge | Replace))
-    steps.update(known.id for c in changes if isinstance(c, Add) for known, _ in c.retired)
+    steps.update(end.known.id for c in changes if isinstance(c, Add) for end in c.retired)
     steps.update({side.id for c in changes if isinstance(c, Dispute) for side in (c.memory, c.other)})
     return steps
 
@@ -349,6 +420,11 @@ _REJECTED = text(f"""
     GROUP BY m.statement_key HAVING bool_or(m.trust = 'rejected') AND NOT bool_or({memories.ACTIVE_SQL})
 """)
 """Rejected, and not active again since: an active statement may be confirmed."""
+
+_ACTIVE = text("""
+    SELECT DISTINCT m.statement_key FROM memories m
+    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND m.status = 'active'
+""")
 
 _THERE = text("""
     SELECT DISTINCT m.statement_key FROM memories m

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal
@@ -18,9 +19,11 @@ from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
 from core.inference.structured_output import ModelAnswer
 from core.language import languages, scripts
-from core.types import Candidate, Category, Evidence, Kind, Message, Topic
+from core.memory.identity import KnownMemory
+from core.statements import comparison
+from core.types import Candidate, Category, Ended, Evidence, Kind, Message, Relations, Shown, Topic
 
-VERSION: Final = "v2"
+VERSION: Final = "v3"
 
 QUOTE_CHARACTERS = 500
 """Characters of a message stored as a quote."""
@@ -82,8 +85,15 @@ Share = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_share)]
 Moment = Annotated[datetime | None, AfterValidator(_moment)]
 
 
+class ModelEnding(ModelAnswer):
+    """A known memory, by its number, that a statement ends, and what remains of it; None: nothing."""
+
+    known: int
+    rest: Text | None
+
+
 class ModelStatement(ModelAnswer):
-    """A statement in the model's answer; `messages` by their numbers."""
+    """A statement in the model's answer; `messages` and known memories by their numbers."""
 
     content: Text
     category: StatementCategory
@@ -95,6 +105,9 @@ class ModelStatement(ModelAnswer):
     importance: Share
     confidence: Share
     corrects: bool
+    same_as: int | None
+    more_of: int | None
+    ends: list[ModelEnding]
     messages: list[int]
 
 
@@ -133,11 +146,9 @@ class ModelExtractor:
         prompt = prompt_of(window, self._set)
         numbered = dict(enumerate((*window.before, *window.fresh), start=1))
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
-        answer = self._ask(prompt, transcript(numbered, fresh), fresh, on_call)
-        stated = [
-            None if _is_foreign(statement, fresh) else _candidate(statement, numbered, fresh)
-            for statement in answer.statements
-        ]
+        answer = self._ask(prompt, transcript(numbered, fresh, window.memories or ()), fresh, on_call)
+        memories = None if window.memories is None else dict(enumerate(window.memories, start=1))
+        stated = [_candidate(statement, numbered, fresh, memories) for statement in answer.statements]
         units = [_unit(unit, fresh, prompt) for unit in answer.units]
         return Reading(
             [candidate for candidate in stated if candidate], [unit for unit in units if unit], stated.count(None)
@@ -159,11 +170,32 @@ def prompt_of(window: Window, prompts: Set) -> str:
     return f"extract.{prompts}.{language}.{VERSION}"
 
 
-def transcript(numbered: Mapping[int, Message], fresh: Mapping[int, Message]) -> str:
-    """Return the messages as JSON lines, earlier ones apart; so no message can pass for another line."""
+def transcript(
+    numbered: Mapping[int, Message], fresh: Mapping[int, Message], memories: Sequence[KnownMemory] = ()
+) -> str:
+    """Return known memories and messages as JSON lines, earlier ones apart; so none can pass for another line."""
+    remembered = [_known_line(number, memory) for number, memory in enumerate(memories, start=1)]
     before = [_line(number, message) for number, message in numbered.items() if number not in fresh]
     new = [_line(number, message) for number, message in fresh.items()]
-    return "\n".join([*(["## Said before", *before, ""] if before else []), "## New", *new])
+    return "\n".join(
+        [
+            *(["## Known", *remembered, ""] if remembered else []),
+            *(["## Said before", *before, ""] if before else []),
+            "## New",
+            *new,
+        ]
+    )
+
+
+def _known_line(number: int, memory: KnownMemory) -> str:
+    fields = {
+        "k": number,
+        "said": f"{memory.told_at:%Y-%m-%d}",
+        "about": memory.subject,
+        **({"slot": f"{memory.attribute} = {memory.value}"} if memory.attribute else {}),
+        "text": _shorten(memory.content, LONGEST_STATEMENT),
+    }
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _line(number: int, message: Message) -> str:
@@ -190,9 +222,17 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _candidate(
-    stated: ModelStatement, numbered: Mapping[int, Message], fresh: Mapping[int, Message]
+    stated: ModelStatement,
+    numbered: Mapping[int, Message],
+    fresh: Mapping[int, Message],
+    memories: Mapping[int, KnownMemory] | None,
 ) -> Candidate | None:
-    """Build a candidate; None if it cites no fresh message, or nobody who may say so."""
+    """Build a candidate; None if it is in another script, cites no fresh message, or nobody who may say so.
+
+    `memories`: known ones by the numbers under which they were shown; None: nobody has looked for any.
+    """
+    if _is_foreign(stated, fresh):
+        return None
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
     invented = any(number not in numbered for number in stated.messages)
     own_messages = _messages_of_one_user(cited, stated.subject)
@@ -200,7 +240,7 @@ def _candidate(
         return None
     attribute, value = _slot(stated)
     occurred_at = stated.occurred_at or own_messages[0].occurred_at
-    return Candidate(
+    candidate = Candidate(
         content=stated.content,
         category=Category(stated.category),
         topic=stated.topic,
@@ -215,6 +255,32 @@ def _candidate(
         valid_from=occurred_at if attribute else None,
         corrects=stated.corrects,
     )
+    return candidate if memories is None else _related(stated, candidate, memories)
+
+
+def _related(stated: ModelStatement, candidate: Candidate, memories: Mapping[int, KnownMemory]) -> Candidate:
+    """Return a candidate with its relations to known memories by their numbers; others were not shown, and left out."""
+
+    def shown(number: int | None) -> Shown | None:
+        memory = None if number is None else memories.get(number)
+        return Shown(memory.id, memory.version) if memory else None
+
+    ends = [
+        Ended(memory, _rest_of(memories[ending.known], ending.rest, candidate))
+        for ending in stated.ends
+        if (memory := shown(ending.known)) is not None
+    ]
+    return replace(candidate, relations=Relations(shown(stated.same_as), shown(stated.more_of), tuple(ends)))
+
+
+def _rest_of(memory: KnownMemory, rest: str | None, candidate: Candidate) -> str:
+    """Return what remains of an ended memory; nothing where that has a name or a number that neither statement has."""
+    if not rest or len(rest) > LONGEST_STATEMENT:
+        return ""
+    remains, was, now = (comparison.read(text) for text in (rest, memory.content, candidate.content))
+    named = remains.names <= was.names | now.names | {memory.subject.casefold()}
+    counted = dict(remains.numbers).keys() <= dict(was.numbers).keys() | dict(now.numbers).keys()
+    return rest if named and counted else ""
 
 
 def _is_foreign(stated: ModelStatement, fresh: Mapping[int, Message]) -> bool:

@@ -8,15 +8,20 @@ from typing import Protocol
 
 from core.config import Settings
 from core.inference.client import OnCall
+from core.memory.identity import KnownMemory
 from core.types import Candidate, Message
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages read at once: the new ones, and earlier ones as context."""
+    """Messages read at once: the new ones, and earlier ones as context.
+
+    `memories`: known ones that the new messages may repeat or end; None: nobody has looked for them.
+    """
 
     before: Sequence[Message]
     fresh: Sequence[Message]
+    memories: Sequence[KnownMemory] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,9 @@ class Reading:
 class Extractor(Protocol):
     """Reader of windows.
 
-    Every candidate cites messages of `window.fresh`, the one that says it first. Later: it cannot answer now. Never: it
-    will not answer for this window, which the caller skips while the other windows continue.
+    Every candidate cites messages of `window.fresh`, the one that says it first. One with `relations` is judged by
+    these alone. Later: it cannot answer now. Never: it will not answer for this window, which the caller skips while
+    the other windows continue.
     """
 
     @property

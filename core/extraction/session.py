@@ -6,13 +6,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
-from core.extraction import message_tags, union, window_filter
+from core.extraction import known_memories, message_tags, union, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.message_tags import TagsByMessage
@@ -22,6 +23,7 @@ from core.extraction.windows import USUAL, Sizes
 from core.inference.client import OnCall
 from core.memory import writer
 from core.memory.changes import Change, Confirm, Owner
+from core.memory.identity import KnownMemory
 from core.sessions import hidden_messages, sessions, speaker_clocks
 from core.statements import redaction
 from core.storage.db import Tx
@@ -29,6 +31,9 @@ from core.types import Candidate, Json, Message
 
 CandidateReader = Callable[[Sequence[Message]], list[Candidate]]
 """Returns all candidates in messages of one conversation."""
+
+Show = Callable[[Window], Sequence[KnownMemory] | None]
+"""Returns the known memories that a window may touch; None: none may be shown."""
 
 ChangesByOwner = Sequence[tuple[Owner, Sequence[Change]]]
 """Changes by owner."""
@@ -41,6 +46,8 @@ OUT_OF_TIME: Final = "The model took so long for earlier windows of this run tha
 @dataclass(frozen=True, slots=True)
 class SessionReader:
     """An extractor with the sizes of its windows and the filter that decides which windows it gets.
+
+    A paid one is shown the known memories that a window may touch, and says itself what is repeated and ended.
 
     `beside`: a free extractor that reads all new messages at once, whatever becomes of the windows; a window that
     `extractor` cannot read now is then postponed alone. `seconds`: time of a run beyond which no further window is then
@@ -66,9 +73,12 @@ class SessionReader:
         """Return the extractor that reads everything at once, if there is one."""
         return self.beside if self.is_paid else self.extractor
 
-    def most(self, limit: int) -> int:
-        """Return how many messages to read before the results are written, at most `limit`."""
-        return min(limit, self.sizes.at_once) if self.is_paid else limit
+    def at_once(self, fresh: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages to read before the results are written: of a paid extractor one window.
+
+        The next one is then shown what this one has added.
+        """
+        return extraction_windows.first(fresh, self.sizes) if self.is_paid else fresh
 
     def windows(self, before: Sequence[Message], fresh: Sequence[Message]) -> list[Window]:
         """Cut messages into windows. Messages of different groups never share one.
@@ -127,10 +137,13 @@ class WindowResults:
     skipped: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     windows: int = 0
+    read: set[str] = field(default_factory=set)
+    """Ids of the messages that were read."""
 
     def take(self, window: Window, reading: Reading) -> None:
         """Add an extractor's reading of a window, without whatever does not rest on the window's fresh messages."""
         fresh = {message.id for message in window.fresh}
+        self.read |= fresh
         grounded = [c for c in reading.candidates if c.evidence and fresh.issuperset(e.message_id for e in c.evidence)]
         self.candidates += grounded
         self.retold += [unit for unit in reading.units if unit.message_ids and fresh.issuperset(unit.message_ids)]
@@ -138,7 +151,7 @@ class WindowResults:
 
     def join(self, by_rules: WindowResults) -> None:
         """Add what rules have read in the same messages."""
-        self.candidates, contradicted = union.unite(by_rules.candidates, self.candidates)
+        self.candidates, contradicted = union.unite(by_rules.candidates, self.candidates, self.read)
         self.refused += by_rules.refused + contradicted
 
     def as_json(self) -> Json:
@@ -200,7 +213,10 @@ def extract_new(
     with consolidation.db.tenant(tenant_id) as tx:
         row = sessions.get(tx, session_id)
         start = row.extracted_to
-        before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
+        before, visible, hidden = _transcript(tx, session_id, start, limit, reader.sizes.before)
+        fresh = reader.at_once(visible)
+        if len(fresh) < len(visible):
+            hidden = [message for message in hidden if message.position < visible[len(fresh)].position]
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
     read, changes = _decide(consolidation, tenant_id, reader, _Batch(before, fresh, tags), link=link)
@@ -246,7 +262,8 @@ def _decide(
 ) -> tuple[WindowResults, ChangesByOwner]:
     """Read messages and decide what they change, by owner."""
     windows = reader.windows(batch.before, batch.fresh)
-    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
+    show = partial(known_memories.of_window, consolidation, tenant_id)
+    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows), show)
     if reader.beside:
         read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh)))
     assistant, changes = generated_ids(batch.fresh), []
@@ -276,12 +293,13 @@ def extract_range(
     with consolidation.db.tenant(tenant_id) as tx:
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
-        before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
+        before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.before)
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     audience = where.group_id, where.labels
     fresh = [message for message in _to(audience, fresh) if message.position <= where.last]
     window = Window(_to(audience, before), fresh)
-    read = _read(reader, [window] if fresh else [], [])
+    show = partial(known_memories.of_window, consolidation, tenant_id)
+    read = _read(reader, [window] if fresh else [], [], show)
     for failed in read.failed:
         raise Never(failed.reason)
     changes = [
@@ -408,10 +426,13 @@ def _merge_by_owner(changes: ChangesByOwner) -> ChangesByOwner:
     return list(merged.items())
 
 
-def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[SkipReason | None]) -> WindowResults:
+def _read(
+    reader: SessionReader, cut: Sequence[Window], skipped: Sequence[SkipReason | None], show: Show | None = None
+) -> WindowResults:
     """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on.
 
-    With rules beside it, a window that it cannot read now (`Later`) is postponed, and those after it unasked.
+    `show`: looks for the known memories of a window, for an extractor that is paid; None: it is shown none. With rules
+    beside it, a window that it cannot read now (`Later`) is postponed, and those after it unasked.
     """
     read, pace = WindowResults(windows=len(cut)), _Pace(reader.seconds if reader.beside else None)
     cause: Later | None = None
@@ -424,7 +445,8 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[SkipRe
             cause = Later(OUT_OF_TIME)
         try:
             if cause is None:
-                read.take(window, reader.extractor.read(window, reader.on_call))
+                shown = replace(window, memories=show(window)) if show and reader.is_paid else window
+                read.take(window, reader.extractor.read(shown, reader.on_call))
         except Never as refusal:
             read.failed.append(FailedWindow(_range_of(window), refusal.detail))
         except Later as refusal:

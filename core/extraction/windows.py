@@ -1,4 +1,4 @@
-"""Sliding windows over messages. Pure."""
+"""Windows over messages. Pure."""
 
 from __future__ import annotations
 
@@ -8,47 +8,38 @@ from dataclasses import dataclass
 from core.extraction.protocol import Window
 from core.types import Message
 
-AT_ONCE = 8
-"""Windows sent to a model in one run: as many answers are lost if it refuses the next one, and as much of a
-session waits for them. The rest follows in another run.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Messages per window, and from the start of one window to the start of the next."""
+    """Size of a window: its new messages and their characters, at most, and the earlier ones that are read with them.
 
-    messages: int = 10
-    stride: int = 5
+    A message that is longer by itself is a window. 24,000 characters are some 6,000 tokens, so that a small model can
+    read them with all that it is told.
+    """
 
-    @property
-    def overlap(self) -> int:
-        """Messages of a window that the previous one has read already."""
-        return max(self.messages - self.stride, 0)
-
-    @property
-    def step(self) -> int:
-        """Fresh messages of every window with an earlier one."""
-        return min(self.messages, self.stride)
-
-    @property
-    def at_once(self) -> int:
-        """Messages that fit into `AT_ONCE` windows."""
-        return self.messages + (AT_ONCE - 1) * self.step
+    fresh: int = 40
+    before: int = 6
+    characters: int = 24_000
 
 
 USUAL = Sizes()
 
 
 def cut(before: Sequence[Message], fresh: Sequence[Message], sizes: Sizes) -> Iterator[Window]:
-    """Return the windows over `fresh` in order; messages from `before` fill the first one from the front.
-
-    Without earlier messages, the first window is entirely fresh.
-    """
+    """Return the windows over `fresh` in order; messages from `before` stand before those of the first one."""
     messages = [*before, *fresh]
     end = len(before)
     while end < len(messages):
-        start = max(end - sizes.overlap, 0)
-        upto = min(start + sizes.messages, len(messages))
-        yield Window(messages[start:end], messages[end:upto])
-        end = upto
+        new = first(messages[end:], sizes)
+        yield Window(messages[max(end - sizes.before, 0) : end], new)
+        end += len(new)
+
+
+def first(fresh: Sequence[Message], sizes: Sizes) -> Sequence[Message]:
+    """Return the new messages of the first window over some."""
+    characters = 0
+    for count, message in enumerate(fresh[: sizes.fresh]):
+        characters += len(message.content)
+        if count and characters > sizes.characters:
+            return fresh[:count]
+    return fresh[: sizes.fresh]

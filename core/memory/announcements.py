@@ -69,7 +69,7 @@ def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
             emissions.append(event_about(add.id, "memory.quarantined", payload))
             continue
         emissions += _creation_events(owner, add.id, add.candidate)
-        for known, reason in add.retired:
+        for known, reason, *_ in add.retired:
             payload = change_payload(rows[known.id], reason, old=known, new=add.candidate)
             emissions.append(event_about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
     return emissions

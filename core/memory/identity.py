@@ -65,10 +65,15 @@ class KnownMemory:
 
 
 class Revised(NamedTuple):
-    """A known memory that a new statement ends, with a reason for people."""
+    """A known memory that a new statement ends, with a reason for people, and how certain that is (0 to 1).
+
+    `rest`: what remains of it, in words; empty: nothing.
+    """
 
     known: KnownMemory
     reason: str
+    certainty: float = 1.0
+    rest: str = ""
 
 
 @memoized_in_scope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, overload
@@ -261,6 +261,10 @@ class KnownSet(Sequence[KnownMemory]):
         return [
             UUID(int=high << 64 | low) for high, low in zip(rows["high"].tolist(), rows["low"].tolist(), strict=True)
         ]
+
+    def named(self, ids: Iterable[UUID]) -> list[KnownMemory]:
+        """Return the memories with some ids, as far as they are here."""
+        return [memory for memory_id in ids for memory in self.at(np.flatnonzero(self._is(memory_id)))]
 
     def _is(self, memory_id: UUID) -> Flags:
         high, low = _halves(memory_id)

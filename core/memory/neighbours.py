@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,10 +69,12 @@ def of(
         search = Search(tx.engine, bound, user_id, candidates, vectors.shape[1], group_id, anywhere=anywhere)
         answers = run_together(tx, *search.asking)
     standing = _Found(tx, search, eager=reopen is None)
-    *cached, same = answers
+    *cached, same, named = answers
     compared = [dict(pairs) for pairs in _near(standing, search.cached.view(tx, *cached), vectors)]
-    for cosines, keys in zip(compared, standing.same(same, candidates), strict=True):
-        for key in keys:
+    for cosines, keys, ids in zip(
+        compared, standing.same(same, candidates), standing.named(named, candidates), strict=True
+    ):
+        for key in (*keys, *ids):
             cosines.setdefault(key, np.nan)
     return standing.sets(compared, reopen)
 
@@ -102,10 +105,12 @@ class Search:
         self._statements = list(dict.fromkeys(map(_statement_of, candidates)))
         keys, subjects, slots = zip(*self._statements, strict=True) if self._statements else ((), (), ())
         parameters: Json = {"user": user_id, **self.place}
+        related = list(dict.fromkeys(memory_id for candidate in candidates for memory_id in _related(candidate)))
         of_slots = {"subjects": list(subjects), "attributes": list(slots)} if any(slots) else {}
         self.asking: list[BoundStatement | None] = [
             *self.cached.asking,
             (_SAME if of_slots else _SAME_STATEMENTS, {**parameters, "keys": list(keys), **of_slots}),
+            (_NAMED, {**parameters, "ids": related}) if related else None,
         ]
 
     def place_of(self, candidate: Candidate) -> int:
@@ -117,6 +122,11 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
     """Return the key of a candidate's statement, its subject and its slot."""
     key = identity.statement_key(candidate.subject, candidate.content)
     return key, candidate.subject, identity.slot_of(candidate)
+
+
+def _related(candidate: Candidate) -> Sequence[UUID]:
+    """Return the ids of memories that the relations of a candidate name."""
+    return [shown.id for shown in candidate.relations.named] if candidate.relations else ()
 
 
 def _near(standing: _Found, view: Snapshot, vectors: NDArray[np.float32]) -> list[Near]:
@@ -178,6 +188,11 @@ class _Found:
         for row in answer:
             places[row.place].append(self._put(row))
         return [places[self._search.place_of(candidate)] for candidate in candidates]
+
+    def named(self, answer: Sequence[Any], candidates: Sequence[Candidate]) -> list[list[str]]:
+        """Return for each candidate the memories that its relations name."""
+        standing = {self._put(row) for row in answer}
+        return [[key for key in map(str, _related(candidate)) if key in standing] for candidate in candidates]
 
     def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> list[KnownSet]:
         """Return the memories of each candidate as a set."""
@@ -308,6 +323,11 @@ _SAME_STATEMENTS = text(f"""
     {_SAME_STATEMENT}
 """)
 """Active memories with the statement of each candidate, where none has a slot: planned in half the time."""
+
+_NAMED = text(f"""
+    SELECT {KNOWN}, {_STAMP} FROM memories m
+    WHERE m.id = ANY(cast(:ids AS uuid[])) AND m.user_id = :user AND {ACTIVE_SQL} AND {PLACE_SQL}
+""")
 
 _SAME = text(f"""
     WITH asked AS MATERIALIZED (

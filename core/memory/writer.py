@@ -109,7 +109,7 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     derived_events = insertions.derive(tx, tenant_id, owner, derived, author)
     _dispute(tx, tenant_id, disputes, author, rows)
     history.unlink(tx, unlinks)
-    succession = [Link(a.id, Relation.SUPERSEDES, known.id, a.change_id) for a in adds for known, _ in a.retired]
+    succession = [Link(a.id, Relation.SUPERSEDES, end.known.id, a.change_id) for a in adds for end in a.retired]
     following += history.linking(tenant_id, [*succession, *links])
     if not _is_plain(changes):
         run_together(tx, *following)
@@ -207,7 +207,7 @@ def _overtaking(owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> B
         "group": owner.group_id,
         "labels": sorted(labels),
         "keys": [identity.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
-        "seen": [known.id for a in adds for known, _ in a.retired] or None,
+        "seen": [end.known.id for a in adds for end in a.retired] or None,
     }
     slots = [a for a in adds if a.candidate.attribute]
     if not slots:
@@ -282,7 +282,7 @@ def _retirements(adds: Sequence[Add], confirms: Sequence[Confirm], rows: Rows) -
             ("supersede", reason, add.change_id),
         )
         for add in adds
-        for known, reason in add.retired
+        for known, reason, *_ in add.retired
     ]
 
 
@@ -337,7 +337,9 @@ def _rewrite(
             "id": known.id,
             "version": _version(rows, known),
             "content": c.content if worded else None,
-            "key": identity.statement_key(c.subject, c.content) if worded else None,
+            "key": identity.statement_key(known.subject, c.content) if worded else None,
+            "attribute": c.attribute if isinstance(change, Merge) else None,
+            "value": c.value if isinstance(change, Merge) else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
             "importance": c.importance,
@@ -444,6 +446,8 @@ _CONFIRM = text(f"""
 _REWRITE = text(f"""
     UPDATE memories m SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
                         structured = coalesce(cast(:structured AS jsonb), structured),
+                        attribute = coalesce(attribute, :attribute),
+                        value = CASE WHEN attribute IS NULL THEN :value ELSE value END,
                         tags = {_TAGGED.format(more="cast(:tags AS text[])")},
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         confidence = confidence + (1 - confidence) * cast(:step AS float8),

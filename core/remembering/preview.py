@@ -153,6 +153,6 @@ def _against(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> Itera
         case Confirm(known=known) | Merge(known=known) | Replace(known=known):
             yield known
         case Add():
-            yield from (known for known, _ in change.retired)
+            yield from (end.known for end in change.retired)
             if change.id in disputes:
                 yield disputes[change.id].other

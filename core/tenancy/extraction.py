@@ -1,8 +1,9 @@
-"""Choice of a tenant which of the statements that extraction finds are kept."""
+"""Choices of a tenant: which statements that extraction finds are kept, and how certain an ending must be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from core.storage.db import Tx, run_together
@@ -14,27 +15,39 @@ SETTING: Final = "extraction"
 """Name of the row in `tenant_settings`."""
 
 
-def least_importance(tx: Tx, tenant_id: str) -> float:
-    """Return the importance below which extracted statements are not kept; 0: all are."""
+@dataclass(frozen=True, slots=True)
+class ExtractionChoice:
+    """Least importance of an extracted statement that is kept, and least certainty of an ending.
+
+    An ending below it becomes a conflict, which people decide. 0: no limit.
+    """
+
+    min_importance: float = 0.0
+    min_certainty: float = 0.0
+
+
+def read(tx: Tx, tenant_id: str) -> ExtractionChoice:
+    """Return the choice of a tenant."""
     (answer,) = run_together(tx, asking(tenant_id))
-    return least_of(answer)
+    return of_answer(answer)
 
 
 def asking(tenant_id: str) -> BoundStatement:
-    """Return the statement that `least_of` reads the answer of, to be run together with others."""
+    """Return the statement that `of_answer` reads the answer of, to be run together with others."""
     return settings_rows.asking(tenant_id, SETTING)
 
 
-def least_of(answer: Sequence[Any]) -> float:
-    """Return the least importance from the answer to `asking`."""
-    return float(answer[0].value.get("min_importance", 0)) if answer else 0.0
+def of_answer(answer: Sequence[Any]) -> ExtractionChoice:
+    """Return the choice from the answer to `asking`."""
+    stored = answer[0].value if answer else {}
+    return ExtractionChoice(**{field.name: stored.get(field.name, 0.0) for field in fields(ExtractionChoice)})
 
 
 def view(tx: Tx, tenant_id: str) -> Json:
-    """Return the setting as `GET /v1/tenant/extraction` shows it."""
-    return {"min_importance": least_importance(tx, tenant_id)}
+    """Return the choice as `GET /v1/tenant/extraction` shows it."""
+    return asdict(read(tx, tenant_id))
 
 
-def put(tx: Tx, tenant_id: str, min_importance: float) -> None:
-    """Set the importance below which extracted statements are not kept."""
-    settings_rows.write(tx, tenant_id, SETTING, {"min_importance": min_importance})
+def put(tx: Tx, tenant_id: str, chosen: ExtractionChoice) -> None:
+    """Store the choice of a tenant."""
+    settings_rows.write(tx, tenant_id, SETTING, asdict(chosen))

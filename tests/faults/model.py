@@ -182,6 +182,9 @@ def statement(content: str, messages: list[int], **more: Any) -> Json:
         "importance": 0.5,
         "confidence": 0.9,
         "corrects": False,
+        "same_as": None,
+        "more_of": None,
+        "ends": [],
         "messages": messages,
         **more,
     }

@@ -29,7 +29,6 @@ HAN_LINES: Final[dict[str, int]] = {
 
 WORD_TABLES: Final[dict[str, int]] = {
     "api/http/memories/bulk_jobs.py": 1,
-    "core/consolidation/judge.py": 1,
     "core/forgetting/literals.py": 6,
     "core/inference/structured_output.py": 1,
     "core/memory/updates.py": 1,

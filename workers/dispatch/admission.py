@@ -6,7 +6,6 @@ reason, and its attempt not counted. The worker is free again after some millise
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -20,8 +19,8 @@ from core.inference.token_bucket import Admission, Need
 from core.storage.db import Database, Tx
 from core.types import Event
 
-RESERVE: Final = 2_000
-"""Tokens of one call beside the messages it reads: a prompt, a page of known memories, an answer."""
+RESERVE: Final = 4_000
+"""Tokens of one call beside the messages it reads: a prompt, forty known memories, an answer."""
 
 QUEUE_LENGTH: Final = timedelta(minutes=10)
 """Waiting dispatches are spread over at most this time, because limits are raised and providers come back."""
@@ -35,16 +34,14 @@ class ModelAdmission:
     """Limits for dispatches that ask a model; None: no such limit.
 
     `asking`: agents that need a grant. `reading`: those of them that read the new messages of a session, at most `most`
-    messages at once, in windows of `window` messages that begin `stride` messages apart. `begins_without`: those of
-    `reading` that begin without the model where it has to wait, because rules read for them, too.
+    messages with one request. `begins_without`: those of `reading` that begin without the model where it has to wait,
+    because rules read for them, too.
     """
 
     provider: Provider
     asking: frozenset[str]
     reading: frozenset[str]
     most: int
-    window: int
-    stride: int
     tokens_per_day: int | None = None
     cost_per_day: float | None = None
     begins_without: frozenset[str] = frozenset()
@@ -95,11 +92,7 @@ def _need(tx: Tx, admission_control: ModelAdmission, row: Any, event: Event) -> 
     if waiting is None or waiting.messages <= 0:
         return None
     read = min(waiting.messages, admission_control.most)
-    windows = max(1, math.ceil((read - admission_control.window) / admission_control.stride) + 1)
-    tokens = (
-        waiting.tokens * read / waiting.messages * min(windows, admission_control.window / admission_control.stride)
-    )
-    return Need(windows, tokens + windows * RESERVE)
+    return Need(1, waiting.tokens * read / waiting.messages + RESERVE)
 
 
 def _budget_wait(tx: Tx, admission_control: ModelAdmission) -> Wait | None:

@@ -117,9 +117,10 @@ class RetentionInForce(Answer):
 
 
 class ExtractionSettings(Answer):
-    """Filters of extracted statements."""
+    """Filters of extracted statements, and of what they end."""
 
     min_importance: float
+    min_certainty: float
 
 
 class ClockSettings(Answer):

@@ -33,6 +33,7 @@ from core.sessions import speaker_clocks
 from core.settings import secret_names
 from core.storage.db import Tx
 from core.tenancy import destinations, extraction, limits, retention, secrets, tenants
+from core.tenancy.extraction import ExtractionChoice
 from core.tenancy.retention import Retention
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -85,6 +86,10 @@ class ExtractionPut(RequestBody):
     min_importance: Annotated[
         float, Field(ge=0, le=1, description="Importance below which new extracted statements are not kept; 0: all are")
     ]
+    min_certainty: Annotated[
+        float,
+        Field(ge=0, le=1, description="Certainty below which an ending is a conflict for people to decide; 0: none is"),
+    ] = 0.0
 
 
 class ClockPut(RequestBody):
@@ -202,16 +207,19 @@ def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
 
 @router.get("/tenant/extraction", operation_id="getExtractionSettings", responses=answers(ExtractionSettings))
 def get_extraction(deps: Deps, caller: Reader) -> Json:
-    """Return the importance below which extracted statements are not kept."""
+    """Return the importance below which extracted statements are not kept, and how certain an ending must be."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return extraction.view(tx, caller.tenant_id)
 
 
 @router.put("/tenant/extraction", operation_id="putExtractionSettings", responses=answers(ExtractionSettings))
 def put_extraction(deps: Deps, caller: Admin, request: ExtractionPut) -> Json:
-    """Set the importance below which extracted statements are not kept; the next extraction applies it."""
+    """Set the importance below which extracted statements are not kept, and how certain an ending must be.
+
+    The next extraction applies both.
+    """
     with deps.db.tenant(caller.tenant_id) as tx:
-        extraction.put(tx, caller.tenant_id, request.min_importance)
+        extraction.put(tx, caller.tenant_id, ExtractionChoice(request.min_importance, request.min_certainty))
         return extraction.view(tx, caller.tenant_id)
 
 

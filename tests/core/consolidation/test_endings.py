@@ -12,7 +12,7 @@ from core.consolidation import batch, endings
 from core.consolidation.endings import Floats, Pair
 from core.inference.embedders import HashEmbedder
 from core.inference.local_reader import LocalReader
-from core.memory.changes import Add, Change, Link
+from core.memory.changes import Add, Change, Dispute, Link
 from core.memory.codes import LONGEST
 from core.memory.known_set import KnownSet
 from core.types import Candidate, Category
@@ -39,12 +39,13 @@ class Says:
         return np.array([2.5 if pair in self._pairs else -5.0 for pair in pairs], dtype=np.float32)
 
 
-def decided(reader: Says, candidates: Sequence[Candidate], known: KnownSet) -> list[Change]:
+def decided(reader: Says, candidates: Sequence[Candidate], known: KnownSet, least_certain: float = 0.0) -> list[Change]:
     vectors = EMBEDDER.embed([candidate.content for candidate in candidates])
     neighbours = [known] * len(candidates)
     ending = endings.may_end(reader, [candidate.content for candidate in candidates])
     pairs = endings.pairs(candidates, vectors, neighbours, ending)
-    return batch.decide(candidates, vectors, neighbours, log_odds=endings.read(reader, pairs))
+    log_odds = endings.read(reader, pairs)
+    return batch.decide(candidates, vectors, neighbours, log_odds=log_odds, least_certain=least_certain)
 
 
 def read_with(candidate: Candidate, known: KnownSet, ending: Collection[str] = (GAVE_UP,)) -> list[Pair]:
@@ -55,7 +56,10 @@ def test_a_statement_ends_an_earlier_one_with_the_probability_as_the_reason() ->
     old = a_known(PLAYS, 0.8, said_at=BEFORE)
     (add,) = decided(Says((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old]))
     assert isinstance(add, Add)
-    assert (add.supersedes, add.reason) == (old, "Something said later is likely to end it (92%).")
+    assert (add.supersedes, add.reason) == (
+        old,
+        "Something said later is likely to end it (92%, by the trained reader).",
+    )
 
 
 def test_it_may_end_several() -> None:
@@ -64,7 +68,17 @@ def test_it_may_end_several() -> None:
         Says((GAVE_UP, PLAYS), (GAVE_UP, other.content)), [a_candidate(GAVE_UP)], KnownSet.of([old, other])
     )
     assert isinstance(add, Add)
-    assert {memory.id for memory, _ in add.retired} == {old.id, other.id}
+    assert {memory.id for memory, *_ in add.retired} == {old.id, other.id}
+
+
+def test_what_is_less_certain_than_the_tenant_wants_is_a_dispute() -> None:
+    old = a_known(PLAYS, 0.8, said_at=BEFORE)
+    reader, candidates, known = Says((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old])
+    assert [type(change) for change in decided(reader, candidates, known, 0.92)] == [Add]
+    add, dispute = decided(reader, candidates, known, 0.95)
+    assert isinstance(add, Add)
+    assert isinstance(dispute, Dispute)
+    assert (add.retired, dispute.memory.id, dispute.other) == ([], add.id, old)
 
 
 def test_what_is_less_likely_than_the_likeliest_stays() -> None:

@@ -9,6 +9,7 @@ from core.memory.changes import Add, Confirm, Dispute, Ignore, Joined, Link, Own
 from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.tenancy import extraction
+from core.tenancy.extraction import ExtractionChoice
 from core.types import Candidate, Relation, Trust
 from tests.factories import ADA, NOON, a_candidate, a_memory, carry_out
 from tests.samples import TENANT
@@ -49,7 +50,7 @@ def test_the_tenants_floor_holds_for_what_is_extracted_and_not_for_what_is_asked
 ) -> None:
     carry_out(app, a_memory("Ada has a cat."))
     with app.tenant(TENANT) as tx:
-        extraction.put(tx, TENANT, 0.6)
+        extraction.put(tx, TENANT, ExtractionChoice(0.6))
     said: list[Candidate] = [
         a_candidate("Ada hums in the bath tub.", 1, importance=0.5), a_candidate("Ada has a cat.", 2, importance=0.5),
     ]  # fmt: skip

@@ -242,25 +242,14 @@ def test_the_guards_hold_for_every_name_number_and_denial(
     assert (judge(a_candidate(one), [a_known(two, cosine)]).kind in MERGED) is same
 
 
-FREELY = "Over a long lunch with {name} it was Ada who paid {count}"
-ON_DAYS = st.sampled_from(["on Monday", "on Tuesday", "last week", "last month", "in May", "in June", "on 2026-01-02"])
-
-
-@given(
-    NAMES, NAMES, COUNTS, COUNTS, ON_DAYS, ON_DAYS, st.booleans(), st.sampled_from([OpinionKind.SAME, OpinionKind.MORE])
-)
-def test_the_guards_hold_whatever_a_model_says(
-    name: str, other: str, count: str, number: str, day: str, date: str, denied: bool, word: OpinionKind
+@given(NAMES, NAMES, COUNTS, COUNTS, st.booleans(), st.sampled_from([OpinionKind.SAME, OpinionKind.MORE]))
+def test_names_numbers_and_denials_hold_whatever_a_model_says(
+    name: str, other: str, count: str, number: str, denied: bool, word: OpinionKind
 ) -> None:
-    one = f"{SENTENCE.format(name=name, count=count)} {day}"
-    near = f"{SENTENCE.format(name=other, count=number)} {date}".replace(
-        "Ada met", "Ada never met" if denied else "Ada met"
-    )
-    free = f"{FREELY.format(name=other, count=number)} {date}".replace("who", "who never" if denied else "who")
-    verdicts = [verdict_from_opinions(a_candidate(one), [(a_known(two, 0.9), word)]) for two in (near, free)]
-    differs = (name, count, day) != (other, number, date) or denied
-    assert verdicts[0] is None, "word for word the same but for one: the judge needs nobody to tell what that is"
-    assert differs <= (verdicts[1] is None)
+    one = SENTENCE.format(name=name, count=count)
+    two = SENTENCE.format(name=other, count=number).replace("Ada met", "Ada never met" if denied else "Ada met")
+    differs = (name, count) != (other, number) or denied
+    assert (verdict_from_opinions(a_candidate(one), [(a_known(two, 0.9), word)]) is None) is differs
 
 
 @pytest.mark.parametrize(
@@ -282,29 +271,6 @@ def test_what_people_told_twice_in_their_own_words_is_one_where_a_model_finds_so
     verdict = verdict_from_opinions(a_candidate(one), [(a_known(other, 0.91), OpinionKind.SAME)])
     assert verdict is not None
     assert verdict.kind is Kind.CONFIRM
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Joanna won her second prize.", "Joanna won her third prize."),
-        ("Joanna won her second prize in town.", "It was her third prize when Joanna was the winner at home."),
-        ("Tim hopes to go to a fair next week.", "Tim hopes to go to a fair next month."),
-        ("Ada likes coffee.", "Ada likes coffee cake."),
-        ("Ada's old dog is black.", "Ada's new dog is black."),
-        ("Gina supports Jon and believes in him.", "Jon supports Gina and believes in him."),
-        ("Gina often helps Jon when he is tired.", "For Gina there is always help when Jon sees she is tired."),
-        ("Ada met all kids.", "Ada met some kids."),
-        ("Ada喜欢喝咖啡。", "Ada的姐姐喜欢喝咖啡。"),
-        ("Ada住在北京。", "Ada以前住在北京。"),
-    ],
-)  # fmt: skip
-def test_no_model_makes_one_of_statements_that_a_word_or_an_order_keeps_apart(one: str, other: str) -> None:
-    for mine, theirs in ((one, other), (other, one)):
-        assert [
-            verdict_from_opinions(a_candidate(mine), [(a_known(theirs, 1.0), word)])
-            for word in (OpinionKind.SAME, OpinionKind.MORE)
-        ] == [None] * 2
 
 
 @given(st.text(), st.text(), st.text(), st.sampled_from(list(OpinionKind)), st.floats(0, 1), st.integers(-2, 2))
@@ -343,15 +309,6 @@ def test_each_word_of_a_model_is_a_verdict(word: OpinionKind, kind: Kind | None)
     assert verdict_from_opinions(RETOLD, [(TAUGHT, OpinionKind.DIFFERENT), (TAUGHT, None)]) is None
 
 
-@pytest.mark.parametrize(
-    "new", ["Ada wants to teach the piano instead.", "Ada's sister teaches the piano.", "Ada might stop teaching."]
-)
-def test_a_wish_or_someone_elses_life_ends_nothing(new: str) -> None:
-    candidate = a_candidate(new, occurred_at=NOON + timedelta(days=1))
-    assert verdict_from_opinions(candidate, [(TAUGHT, OpinionKind.SUPERSEDES)]) is None
-    assert verdict_from_opinions(candidate, [(TAUGHT, OpinionKind.CONTRADICTS)]) is None
-
-
 def test_of_several_words_the_strongest_counts_and_then_the_nearest() -> None:
     candidate = replace(RETOLD, occurred_at=NOON + timedelta(days=1))
     far, near = (replace(TAUGHT, id=uuid4(), similarity=cosine) for cosine in (0.7, 0.9))
@@ -377,21 +334,16 @@ def test_the_nearest_few_above_the_bound_are_in_question(cosines: list[float], b
     assert asked == sorted((c for c in cosines if c >= bound), reverse=True)[:QUESTIONS]
 
 
-def test_nothing_of_someone_else_or_of_an_event_of_another_day_is_in_question() -> None:
+def test_nothing_of_someone_else_is_in_question() -> None:
     elses = replace(TAUGHT, subject="bob")
-    event = replace(TAUGHT, category=Category.EVENT, occurred_at=NOON + timedelta(days=3))
-    assert undecided(RETOLD, [elses, event, replace(TAUGHT, similarity=None)]) == []
-    assert verdict_from_opinions(RETOLD, [(elses, OpinionKind.SAME), (event, OpinionKind.SAME)]) is None
+    assert undecided(RETOLD, [elses, replace(TAUGHT, similarity=None)]) == []
+    assert verdict_from_opinions(RETOLD, [(elses, OpinionKind.SAME)]) is None
 
 
-@pytest.mark.parametrize("word", [OpinionKind.SAME, OpinionKind.MORE])
-def test_of_two_chinese_statements_the_one_that_says_more_stays(word: OpinionKind) -> None:
-    more, less = "阿达喜欢猫，常给邻居家送去吃食。", "阿达喜欢猫。"
-    kinds = [
-        v and v.kind
-        for v in (
-            verdict_from_opinions(a_candidate(one), [(a_known(other, 0.9), word)])
-            for one, other in ((more, less), (less, more))
-        )
-    ]
-    assert kinds == [Kind.MERGE, Kind.CONFIRM]
+def test_an_event_of_another_day_is_not_the_same_and_may_end_a_state() -> None:
+    event = replace(RETOLD, category=Category.EVENT, occurred_at=NOON + timedelta(days=3))
+    assert undecided(event, [TAUGHT]) == [TAUGHT]
+    assert verdict_from_opinions(event, [(TAUGHT, OpinionKind.SAME)]) is None
+    ended = verdict_from_opinions(event, [(TAUGHT, OpinionKind.SUPERSEDES)])
+    assert ended is not None
+    assert ended.kind is Kind.SUPERSEDE

@@ -20,7 +20,7 @@ from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner
 from core.remembering.requests import PendingRequests
 from core.storage.db import Database
-from core.types import Candidate, Category, Evidence, Topic, Trust
+from core.types import Candidate, Category, Ended, Evidence, Relations, Shown, Topic, Trust
 from core.undo import undo
 from tests.core.inference.vector_endpoint import BROKEN, breaking
 from tests.samples import TENANT
@@ -296,6 +296,28 @@ def test_a_model_is_asked_what_words_leave_open_and_only_that(consolidation: Con
     assert "A model finds" in retold.reason
     assert [(pair.candidate.content, pair.known.content) for pair in asked] == [(RETOLD, KNOWN)]
     assert len(decided) == 3
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_what_an_extractor_says_of_known_memories_is_done_and_no_model_is_asked(
+    consolidation: Consolidation, taken: bool
+) -> None:
+    asks, asked = asking(consolidation, OpinionKind.SAME)
+    learn(consolidation, stated(KNOWN), stated("Ada has a cat.", importance=0.9), stated("Ada sings in Graz."))
+    if taken:
+        learn(consolidation, stated("Ada gives lessons."))
+    shown = {row.content: Shown(row.id, row.version) for row in kept(consolidation)}
+    ends = Ended(shown[KNOWN], "Ada gives lessons."), Ended(shown["Ada sings in Graz."])
+    moved = stated("Ada has left the town.", 1, relations=Relations(ends=ends))
+    same = stated("A cat lives with Ada.", 1, relations=Relations(same_as=shown["Ada has a cat."]))
+    learn(asks, moved, same)
+    assert asked == []
+    rows = {row.content: (row.status, row.version) for row in kept(consolidation)}
+    assert rows["Ada has a cat."] == ("active", 2)
+    assert rows["Ada sings in Graz."][0] == "superseded"
+    assert rows["Ada has left the town."] == ("active", 1)
+    assert rows["Ada gives lessons."] == ("active", 1 if taken else 2), "what remains stays in the memory"
+    assert rows.get(KNOWN, ("",))[0] == ("superseded" if taken else "")
 
 
 def test_a_model_that_says_nothing_leaves_the_judgement_as_it_is(consolidation: Consolidation) -> None:

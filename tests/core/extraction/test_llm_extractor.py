@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -17,7 +18,8 @@ from core.inference import prompts as prompt_texts
 from core.inference.client import Call
 from core.inference.openai_client import OpenAIClient
 from core.inference.structured_output import schema
-from core.types import Category, Kind, Message
+from core.memory.identity import KnownMemory
+from core.types import Category, Ended, Kind, Message, Relations, Shown
 from tests.faults.model import RETRY_AFTER_SECONDS, Json, Model, serving, statement, unit
 
 MONDAY = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -149,7 +151,7 @@ def test_units_are_told_by_the_new_messages_and_say_by_which_prompt(model: Model
     says = {"statements": [], "units": [told, unit("Before", [1]), unit("None", []), unit("Empty", [2], summary=" ")]}
     (one,) = read(model, message(2, "He is called Tom."), before=(CAT,), says=says).units
     assert (one.message_ids, one.subject, one.keywords) == (["m2"], "Cats", ["cat", "Tom"])
-    assert one.prompt == "extract.production.en.v2"
+    assert one.prompt == "extract.production.en.v3"
 
 
 def test_what_was_said_before_is_shown_apart_and_one_line_a_message(model: Model) -> None:
@@ -167,6 +169,52 @@ def test_what_was_said_before_is_shown_apart_and_one_line_a_message(model: Model
         "role": "user",
         "text": cunning,
     }
+
+
+TOM = KnownMemory(uuid4(), 1, "Ada has a cat named Tom.", "Ada", None, None, MONDAY, category=Category.FACT)
+HOME = KnownMemory(uuid4(), 1, "Ada lives in Berlin and works at Siemens.", "Ada", "home.city", "Berlin", MONDAY)
+
+
+def read_beside(model: Model, *stated: Json, known: Sequence[KnownMemory] | None = (TOM, HOME)) -> Reading:
+    model.reads = lambda _fresh: stating(*stated)
+    return extractor(model).read(Window((), (CAT,), known), lambda _: None)
+
+
+def test_known_memories_are_shown_apart_by_their_numbers(model: Model) -> None:
+    read_beside(model)
+    user = model.questions[0]["messages"][1]["content"]
+    heading, first, second, empty, new, _ = user.split("\n")
+    assert (heading, empty, new) == ("## Known", "", "## New")
+    assert json.loads(first) == {"k": 1, "said": "2026-11-16", "about": "Ada", "text": TOM.content}
+    assert json.loads(second)["slot"] == "home.city = Berlin"
+
+
+def test_relations_name_the_memories_that_were_shown(model: Model) -> None:
+    ends = [{"known": 2, "rest": None}, {"known": 9, "rest": "Ada works."}]
+    told = statement("Ada has two cats.", [1], same_as=9, more_of=1, ends=ends)
+    (candidate,) = read_beside(model, told).candidates
+    assert candidate.relations == Relations(None, Shown(TOM.id, 1), (Ended(Shown(HOME.id, 1)),))
+
+
+@pytest.mark.parametrize(
+    ("rest", "kept"),
+    [
+        ("Ada works at Siemens.", True),
+        ("Ada has worked at Bosch.", False),
+        ("Ada has worked at Siemens for 12 years.", False),
+        ("x" * 2001, False),
+    ],
+)
+def test_what_remains_of_an_ended_memory_has_its_names_and_numbers(model: Model, rest: str, kept: bool) -> None:
+    told = statement("Ada moved to Porto.", [1], ends=[{"known": 2, "rest": rest}])
+    (candidate,) = read_beside(model, told).candidates
+    assert candidate.relations == Relations(ends=(Ended(Shown(HOME.id, 1), rest if kept else ""),))
+
+
+def test_without_known_memories_others_judge_what_is_repeated(model: Model) -> None:
+    told = statement("Ada has two cats.", [1], more_of=1)
+    assert [candidate.relations for candidate in read_beside(model, told, known=None).candidates] == [None]
+    assert [candidate.relations for candidate in read_beside(model, told, known=()).candidates] == [Relations()]
 
 
 def test_of_a_long_message_the_beginning_and_the_end_are_shown(model: Model) -> None:
@@ -191,9 +239,9 @@ def test_the_prompt_is_of_the_set_and_in_the_language_of_the_window_and_the_ledg
     reader = extractor(model, prompts=prompts)
     noise = message(2, "x" * 500, role="tool", speaker=None)
     reader.read(Window((), (message(1, content), noise)), calls.append)
-    assert [call.prompt for call in calls] == [f"extract.{prompts}.{language}.v2"]
+    assert [call.prompt for call in calls] == [f"extract.{prompts}.{language}.v3"]
     assert model.questions[0]["messages"][0]["content"] == prompt_texts.load(calls[0].prompt)
-    assert reader.prompt == f"extract.{prompts}.v2"
+    assert reader.prompt == f"extract.{prompts}.v3"
 
 
 PEANUTS = message(1, "小林对花生过敏。")
@@ -223,7 +271,7 @@ def test_what_a_model_translates_twice_is_refused_and_the_rest_is_kept(model: Mo
 @pytest.mark.parametrize("prompts", ["production", "eval"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_prompt_names_every_field_and_every_category(prompts: str, language: str) -> None:
-    wording = prompt_texts.load(f"extract.{prompts}.{language}.v2")
+    wording = prompt_texts.load(f"extract.{prompts}.{language}.v3")
     named = FIELDS | {"statements", "units", "narrative", "summary", "keywords"} | set(llm_extractor.StatementCategory)
     assert {name for name in named if f"`{name}`" not in wording} == set()
 
@@ -238,7 +286,7 @@ def nodes(node: Any) -> Iterator[Json]:
 
 def test_the_shape_is_one_that_strict_mode_takes() -> None:
     found = [one for one in nodes(schema(Extraction)) if one.get("type") == "object"]
-    assert len(found) == 3
+    assert len(found) == 4
     for one in found:
         assert (one["additionalProperties"], set(one["required"])) == (False, set(one["properties"]))
     # What some endpoint refuses would be left out on the way, and checked by nobody but the shape.
@@ -259,7 +307,7 @@ def test_an_answer_that_cannot_be_used_is_mended_once(model: Model, calls: list[
     window = Window((), (message(1, "My umbrella blue is here."),))
     model.script[:] = [how]
     assert len(extractor(model).read(window, calls.append).candidates) == 1
-    assert [call.prompt for call in calls] == ["extract.production.en.v2", "extract.production.en.v2+repair"]
+    assert [call.prompt for call in calls] == ["extract.production.en.v3", "extract.production.en.v3+repair"]
     model.script[:] = [how, how]
     with pytest.raises(Never, match="missed the shape"):
         extractor(model).read(window, calls.append)

@@ -16,6 +16,7 @@ from core.extraction import session as extraction
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.extraction.session import FailedWindow, MessageRange, SessionReader
+from core.extraction.windows import Sizes
 from core.inference.client import Call, OnCall
 from core.inference.embedders import HashEmbedder
 from core.memory import memories, writer
@@ -140,13 +141,19 @@ BY_MODEL = "test.v1"
 KITES = [f"Ada has flown kite number {n} over Tarifa." for n in range(1, 13)]
 
 
+def two_windows(app: Database, **fields: Any) -> None:
+    """Accept ten kites by themselves and two in a group: a window each."""
+    accept_all(app, [said(kite, **fields) for kite in KITES[:10]])
+    accept_all(app, [said(kite, group_id="g1", **fields) for kite in KITES[10:]])
+
+
 def test_a_window_that_cannot_be_read_is_told_and_the_others_are_written(
     app: Database, consolidation: Consolidation
 ) -> None:
-    accept_all(app, [said(kite) for kite in KITES])
+    two_windows(app)
     reader = believing("user", prompt=BY_MODEL, unwilling=frozenset({KITES[11]}))
     found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
-    assert found.failed == [FailedWindow(MessageRange(11, 12), f"Not {KITES[11]!r}.")]
+    assert found.failed == [FailedWindow(MessageRange(11, 12, "g1"), f"Not {KITES[11]!r}.")]
     with app.tenant(TENANT) as tx:
         counts = found.write(tx, PERSON)
         assert (counts["messages"], counts["windows"], counts["failed"], counts["added"]) == (12, 2, 1, 10)
@@ -156,7 +163,7 @@ def test_a_window_that_cannot_be_read_is_told_and_the_others_are_written(
 def test_the_window_can_be_read_once_more_and_the_cursor_stays_where_it_is(
     app: Database, consolidation: Consolidation
 ) -> None:
-    accept_all(app, [said(kite) for kite in KITES])
+    two_windows(app)
     once = extraction.extract_new(
         consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL, unwilling=frozenset({KITES[11]})), limit=99
     )
@@ -164,7 +171,7 @@ def test_the_window_can_be_read_once_more_and_the_cursor_stays_where_it_is(
         once.write(tx, PERSON)
     accept(app, said("Ada sings."))
     again = extraction.extract_range(
-        consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), MessageRange(11, 12)
+        consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), MessageRange(11, 12, "g1")
     )
     assert [m.position for m in again.messages] == [11, 12]
     with app.tenant(TENANT) as tx:
@@ -180,12 +187,12 @@ def test_where_it_fails_once_more_it_never_will_be_read(app: Database, consolida
         extraction.extract_range(consolidation, TENANT, "s1", reader, MessageRange(1, 1))
 
 
-def test_a_reader_by_prompt_reads_so_many_windows_and_the_rest_in_a_run_of_its_own(
+def test_a_reader_by_prompt_reads_one_window_and_the_rest_in_a_run_of_its_own(
     app: Database, consolidation: Consolidation
 ) -> None:
     accept_all(app, [said(f"Ada owns umbrella number {n}.") for n in range(60)])
     found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=200)
-    assert (found.read_to, found.more, found.seen["windows"]) == (45, True, 8)
+    assert (found.read_to, found.more, found.seen["windows"]) == (40, True, 1)
     rules = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=200)
     assert (rules.read_to, rules.more, rules.seen["windows"]) == (60, False, 1)
 
@@ -233,7 +240,7 @@ def test_what_a_person_says_again_confirms_what_is_known_without_a_model_and_mak
 def test_what_is_said_again_and_what_is_new_are_written_together(app: Database, consolidation: Consolidation) -> None:
     handed_out(app, consolidation)
     again = "I play chess on Sunday with Bob."
-    accept_all(app, [said(again) for _ in range(10)] + [said(kite) for kite in KITES[:2]])
+    accept_all(app, [said(again) for _ in range(10)] + [said(kite, group_id="g1") for kite in KITES[:2]])
     found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert found.seen == {"windows": 2, "skipped": {"known": 1}}
     with app.tenant(TENANT) as tx:
@@ -276,7 +283,7 @@ def test_a_window_knows_what_was_said_before_the_cursor(app: Database, consolida
     extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
     assert [([m.position for m in w.before], [m.position for m in w.fresh]) for w in seen] == [
         ([], [1, 2, 3, 4, 5, 6, 7]),
-        ([3, 4, 5, 6, 7], [8]),
+        ([2, 3, 4, 5, 6, 7], [8]),
     ]
 
 
@@ -344,20 +351,20 @@ def test_what_rests_on_nothing_that_is_new_is_refused_whoever_says_it(
 
 
 def test_units_are_passed_on_as_the_extractor_tells_them(app: Database, consolidation: Consolidation) -> None:
-    accept_all(app, [said(kite, message_id=f"m{n}") for n, kite in enumerate(KITES)])
+    two_windows(app)
     found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
-    assert [unit.message_ids for unit in found.retold] == [[f"m{n}" for n in range(10)], ["m10", "m11"]]
+    assert [len(unit.message_ids) for unit in found.retold] == [10, 2]
     assert {unit.prompt for unit in found.retold} == {BY_MODEL}
 
 
 def test_nothing_is_written_where_the_model_refuses_for_now(app: Database, consolidation: Consolidation) -> None:
     class Busy(Believing):
         def read(self, window: Window, on_call: OnCall) -> Reading:
-            if window.before:
+            if window.fresh[0].group_id:
                 raise Later("slow down")
             return Believing.read(self, window, on_call)
 
-    accept_all(app, [said(kite) for kite in KITES])
+    two_windows(app)
     with pytest.raises(Later):
         extraction.extract_new(
             consolidation, TENANT, "s1", SessionReader(Busy(frozenset({"user"}), BY_MODEL), no_call), limit=99
@@ -370,7 +377,8 @@ def test_who_reads_a_conversation_from_its_beginning_is_told_all_that_is_found(a
     with app.tenant(TENANT) as tx:
         messages = sessions.transcript(tx, "s1")
     by_rules = extraction.candidate_reader(believing("user"))(messages)
-    by_model = extraction.candidate_reader(believing("user", prompt=BY_MODEL))(messages)
+    by_fives = replace(believing("user", prompt=BY_MODEL), sizes=Sizes(fresh=5))
+    by_model = extraction.candidate_reader(by_fives)(messages)
     assert len(by_rules) == 18
     assert [c.content for c in by_model] == ["ok", *KITES, "thanks!", "thanks!"], (
         "windows that say nothing are left out"
@@ -404,10 +412,10 @@ TOM = "I have a cat named Tom."
 
 @dataclass(frozen=True, slots=True)
 class Late(Believing):
-    """Reads the first window alone."""
+    """Reads nothing of a group."""
 
     def read(self, window: Window, on_call: OnCall) -> Reading:
-        if window.before:
+        if window.fresh[0].group_id:
             raise Later("slow down")
         return Believing.read(self, window, on_call)
 
@@ -434,17 +442,17 @@ def test_rules_read_everything_at_once_beside_the_windows_of_a_model(
     reader = SessionReader(Believing(frozenset({"user"}), BY_MODEL), no_call, Watching())
     found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
     assert [[m.position for m in window.fresh] for window in seen] == [list(range(1, 15))]
-    assert found.seen == {"windows": 2, "skipped": {}}
-    assert found_in(found) >= {*KITES, TOM, "ada has a cat named Tom."}
+    assert found.seen == {"windows": 1, "skipped": {}}
+    assert found_in(found) == {*KITES, TOM}, "what the model has read is its own"
 
 
 def test_a_window_that_a_model_cannot_read_costs_no_statement_of_the_rules(
     app: Database, consolidation: Consolidation
 ) -> None:
-    accept_all(app, [*(said(kite) for kite in KITES), said(TOM)])
+    accept_all(app, [*(said(kite) for kite in KITES), said(TOM, group_id="g1")])
     reader = beside_rules(Believing(frozenset({"user"}), BY_MODEL, frozenset({TOM})))
     found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
-    assert found.failed == [FailedWindow(MessageRange(11, 13), f"Not {TOM!r}.")]
+    assert found.failed == [FailedWindow(MessageRange(13, 13, "g1"), f"Not {TOM!r}.")]
     assert "ada has a cat named Tom." in found_in(found)
     with app.tenant(TENANT) as tx:
         assert found.write(tx, PERSON)["failed"] == 1
@@ -453,12 +461,13 @@ def test_a_window_that_a_model_cannot_read_costs_no_statement_of_the_rules(
 def test_a_model_that_refuses_for_now_postpones_its_windows_and_nothing_else(
     app: Database, consolidation: Consolidation
 ) -> None:
-    accept_all(app, [*(said(kite) for kite in KITES), *(said("thanks!") for _ in range(8)), said(TOM)])
+    two_windows(app)
+    accept_all(app, [*(said("thanks!", group_id="g2") for _ in range(8)), said(TOM, group_id="g3")])
     reader = beside_rules(Late(frozenset({"user"}), BY_MODEL))
     found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
-    assert [(one.where, one.cause.detail) for one in found.postponed] == [
-        (MessageRange(11, 15), "slow down"),
-        (MessageRange(21, 21), "slow down"),
+    assert [(part.where, part.cause.detail) for part in found.postponed] == [
+        (MessageRange(11, 12, "g1"), "slow down"),
+        (MessageRange(21, 21, "g3"), "slow down"),
     ], "a window that says nothing is no work for later"
     assert found.seen == {"windows": 4, "skipped": {"trivial": 1}, "postponed": 2}
     assert found_in(found) >= {*KITES[:10], "ada has a cat named Tom."}
@@ -468,7 +477,7 @@ def test_a_model_that_refuses_for_now_postpones_its_windows_and_nothing_else(
     read = extraction.extract_range(consolidation, TENANT, "s1", again, found.postponed[0].where)
     assert found_in(read) == set(KITES[10:]), "the rules have read it before"
     with pytest.raises(Later):
-        extraction.extract_range(consolidation, TENANT, "s1", reader, MessageRange(11, 15))
+        extraction.extract_range(consolidation, TENANT, "s1", reader, MessageRange(11, 12, "g1"))
 
 
 def test_what_is_known_already_the_rules_have_read(app: Database, consolidation: Consolidation) -> None:
@@ -484,11 +493,11 @@ def test_what_is_known_already_the_rules_have_read(app: Database, consolidation:
 
 
 def test_who_reads_from_the_beginning_gets_what_both_find_or_nothing(app: Database) -> None:
-    accept_all(app, [*(said(kite) for kite in KITES), said(TOM)])
+    accept_all(app, [*(said(kite) for kite in KITES), said(TOM, group_id="g1")])
     with app.tenant(TENANT) as tx:
         messages = sessions.transcript(tx, "s1")
     both = extraction.candidate_reader(beside_rules(Believing(frozenset({"user"}), BY_MODEL)))(messages)
-    assert {one.content for one in both} >= {*KITES, TOM, "ada has a cat named Tom."}
+    assert {candidate.content for candidate in both} == {*KITES, TOM}
     with pytest.raises(Later):
         extraction.candidate_reader(beside_rules(Late(frozenset({"user"}), BY_MODEL)))(messages)
     unwilling = Believing(frozenset({"user"}), BY_MODEL, frozenset({TOM}))
@@ -504,7 +513,7 @@ def test_a_model_that_takes_long_leaves_time_to_write_what_was_read(
             time.sleep(0.2)
             return Believing.read(self, window, on_call)
 
-    accept_all(app, [said(f"Ada owns umbrella number {n}.") for n in range(30)])
+    accept_all(app, [said(f"Ada owns umbrella number {n}.", group_id=f"g{n % 5}") for n in range(30)])
     slow = Slow(frozenset({"user"}), BY_MODEL)
 
     def read_by(beside: RuleExtractor | None, seconds: float) -> extraction.SessionExtraction:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,40 +19,47 @@ LISBON = stated("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
 QUOTE = stated("Ada said: “She has just bought a flat in Harrogate.”")
 
 
-def test_what_both_find_is_kept_the_rules_first() -> None:
+READ = {"m1", "m2"}
+
+
+def unite(by_rules: list[Candidate], by_model: list[Candidate], read: set[str] = READ) -> tuple[list[Candidate], int]:
+    return union.unite(by_rules, by_model, read)
+
+
+def test_of_messages_that_the_model_has_read_no_quotation_is_kept() -> None:
     model = [stated("Ada likes tea."), stated("Ada sings.", "m2")]
-    assert union.unite([LISBON, QUOTE], model) == ([LISBON, QUOTE, *model], 0)
+    assert unite([QUOTE], model) == (model, 0)
+    assert unite([QUOTE], []) == ([], 0)
+
+
+def test_a_quotation_of_what_the_model_could_not_read_is_kept_first() -> None:
+    model = [stated("Ada sings.", "m2")]
+    assert unite([QUOTE], model, {"m2"}) == ([QUOTE, *model], 0)
+
+
+def test_a_slot_that_the_model_has_missed_is_kept() -> None:
+    assert unite([LISBON], [stated("Ada likes tea.")])[0] == [LISBON, stated("Ada likes tea.")]
+    said = stated("Ada lives in Lisbon with her sister.")
+    assert unite([LISBON], [said])[0] == [said]
+    street = stated("Ada lives in Lisbonne Street.")
+    assert unite([LISBON], [street])[0] == [LISBON, street]
+    elsewhere = stated("Ada lives in Lisbon with her sister.", "m2")
+    assert unite([LISBON], [elsewhere])[0] == [LISBON, elsewhere]
+
+
+def test_an_order_that_the_model_has_missed_is_kept() -> None:
+    order = replace(stated("Ada said: “Always answer in French.”"), category=Category.INSTRUCTION)
+    assert unite([order], [stated("Ada likes French.")])[0] == [order, stated("Ada likes French.")]
+    restated = replace(stated("The assistant is to answer Ada in French."), category=Category.INSTRUCTION)
+    assert unite([order], [restated])[0] == [restated]
 
 
 def test_a_value_that_rules_are_certain_of_stands_against_another_by_the_same_message() -> None:
     porto = stated("Ada lives in Porto.", attribute="home.city", value="Porto", subject="ada")
-    assert union.unite([LISBON], [porto]) == ([LISBON], 1)
-    same = stated("Ada has a home in Lisbon.", attribute="home.city", value="lisbon")
+    assert unite([LISBON], [porto]) == ([LISBON], 1)
     elsewhere = stated("Ada lives in Porto.", "m2", attribute="home.city", value="Porto")
     sister = stated("Mia lives in Porto.", attribute="home.city", value="Porto", subject="Mia")
     other_slot = stated("Ada was born in Porto.", attribute="birth.city", value="Porto")
     free = stated("Ada likes Porto.")
-    kept = [same, elsewhere, sister, other_slot, free]
-    assert union.unite([LISBON], kept) == ([LISBON, *kept], 0)
-
-
-def test_a_quotation_gives_way_to_a_statement_that_says_all_of_it() -> None:
-    restated = stated("Ada's sister Nadia has bought a flat in Harrogate.")
-    assert union.unite([QUOTE], [restated]) == ([restated], 0)
-
-
-def test_a_quotation_stays_beside_a_statement_that_lacks_something_of_it() -> None:
-    for content in (
-        "Ada's sister Nadia has bought a flat in Leeds.",
-        "Ada's sister has not bought a flat in Harrogate.",
-        "Ada's sister Nadia likes Harrogate.",
-    ):
-        assert union.unite([QUOTE], [stated(content)])[0] == [QUOTE, stated(content)], content
-    elsewhere = stated("Ada's sister Nadia has bought a flat in Harrogate.", "m2")
-    assert union.unite([QUOTE], [elsewhere])[0] == [QUOTE, elsewhere]
-
-
-def test_what_rules_restate_is_never_left_out() -> None:
-    plain = stated("Ada repaired the login on 3 May 2026.")
-    model = stated("Ada repaired the login on 3 May 2026 in the morning.")
-    assert union.unite([plain], [model])[0] == [plain, model]
+    kept = [elsewhere, sister, other_slot, free]
+    assert unite([LISBON], kept) == ([LISBON, *kept], 0)

@@ -124,7 +124,7 @@ def test_what_is_cited_already_is_not_shown_again() -> None:
         message(0, 4.0),
         message(1, 3.0),
         Hit("one", "memory", 4.0, 0.0, cites=("m000",)),
-        Hit("both", "memory", 0.5, 0.0, cites=("m000", "m001")),
+        Hit("both", "memory", 3.5, 0.0, cites=("m000", "m001")),
         Hit("none", "memory", 0.1, 0.0),
         Hit("leaf", "document", 0.1, 0.0),
     ]

@@ -150,18 +150,21 @@ def test_where_the_settings_ask_no_model_none_is_asked(settings: Settings, app: 
     assert len(memories(app)) == 2
 
 
-def test_statements_of_a_conversation_are_asked_about_too(settings: Settings, app: Database) -> None:
+def test_statements_of_a_model_are_asked_about_by_nobody_else(settings: Settings, app: Database) -> None:
     accept(app, said("The umbrella abc is in the drawer.", message_id="m1"), ended(message_count=3))
     accept(app, said("The umbrella def is in the drawer.", message_id="m2"), ended(message_count=3))
     with serving() as model:
         with at_work(settings.model_copy(update={"llm_base_url": model.url})) as works:
             works.settle()
-        asked_of = [(pair["known"], pair["new"]) for pair in model.pairs]
-    assert asked_of == [("Ada's umbrella abc is in the drawer.", "Ada's umbrella def is in the drawer.")]
+        assert model.pairs == []
     assert len(memories(app)) == 2
 
 
-UMBRELLAS = [said(f"My umbrella n{n}x is in the hall.", message_id=f"m{n}") for n in range(1, 13)]
+UMBRELLAS = [
+    said(f"My umbrella n{n}x is in the hall.", message_id=f"m{n}", **({"group_id": "g1"} if n > 10 else {}))
+    for n in range(1, 13)
+]
+"""Two windows: ten messages by themselves and two in a group."""
 
 
 def read_by(settings: Settings, model: Model, **more: Any) -> Settings:
@@ -197,7 +200,7 @@ def test_a_window_that_a_model_cannot_read_is_set_aside_alone_and_can_be_tried_a
         (dead,) = extractions(app, "dead")
         assert dead.params == {"session_id": "s1", "from": 1, "to": 10}
         (done,) = [one for one in extractions(app, "done") if one.result["messages"]]
-        cut_too = {"units": 1, "grown": 0}  # The model has told the window that it could read.
+        cut_too = {"units": 2, "grown": 0}  # The model has told the window that it could read, rules the other one.
         assert done.result == {"messages": 12, "windows": 2, "skipped": {}, "failed": 1, "added": 2} | cut_too
         assert "missed the shape" in dead.error
         assert str(done.id) in dead.error, "it says where the answers are kept"
@@ -288,7 +291,7 @@ def test_the_set_of_prompts_is_the_one_that_is_set_and_the_ledger_says_so(settin
     with serving() as model, at_work(read_by(settings, model, prompts="eval")) as works:
         works.settle()
     (call,) = rows(app, "SELECT * FROM model_calls WHERE prompt LIKE 'extract.%'")
-    assert call.prompt == "extract.eval.zh.v2"
+    assert call.prompt == "extract.eval.zh.v3"
 
 
 def test_a_request_that_an_older_rule_sends_to_the_extractor_is_kept(app: Database, works: Works) -> None:
@@ -349,8 +352,8 @@ def test_a_model_that_talks_nonsense_twice_takes_nothing_from_the_rules(settings
         assert (done.result["windows"], done.result["failed"], done.result["added"]) == (1, 1, 1)
         calls = rows(app, "SELECT prompt, outcome, dispatch_id FROM model_calls ORDER BY id")
         assert [(c.prompt.rpartition(".")[2], c.outcome) for c in calls] == [
-            ("v2", "misshapen"),
-            ("v2+repair", "truncated"),
+            ("v3", "misshapen"),
+            ("v3+repair", "truncated"),
         ]
         assert {c.dispatch_id for c in calls} == {done.id}
         tried_again(app, works, dead)
@@ -369,8 +372,8 @@ def test_a_model_that_refuses_for_now_reads_its_windows_later(settings: Settings
         waiting = extractions(app, "retrying")
         counted = int(refusal != "429")  # A rate limit is no failed attempt.
         assert [(one.params, one.attempt) for one in waiting] == [
-            ({"session_id": "s1", "from": 1, "to": 10}, counted),
-            ({"session_id": "s1", "from": 11, "to": 13}, counted),
+            ({"session_id": "s1", "from": 1, "to": 11}, counted),
+            ({"session_id": "s1", "from": 12, "to": 13, "group_id": "g1"}, counted),
         ]
         (done,) = [one for one in extractions(app, "done") if one.result["messages"]]
         assert done.result["postponed"] == 2
@@ -415,7 +418,7 @@ def test_a_tenant_extracts_with_its_own_prompt_in_its_share_of_sessions_and_the_
     calls = rows(app, "SELECT c.prompt, d.params, e.session_id FROM model_calls c JOIN dispatches d ON d.id = "
                       "c.dispatch_id JOIN events e ON e.seq = d.event_seq ORDER BY c.id")  # fmt: skip
     used = {call.session_id: call.prompt for call in calls}
-    labels = {True: "extract.production.en.own1", False: "extract.production.en.v2"}
+    labels = {True: "extract.production.en.own1", False: "extract.production.en.v3"}
     assert used == {session: labels[own.is_used_for(session)] for session in used}
     assert set(used.values()) == set(labels.values())
     assert sum(told) == list(used.values()).count(labels[True])

@@ -44,8 +44,6 @@ GATE = ModelAdmission(
     asking=frozenset({"agent", "reader"}),
     reading=frozenset({"reader"}),
     most=200,
-    window=10,
-    stride=5,
 )
 
 
@@ -240,13 +238,12 @@ def owe_for(app: Database, tenant: str) -> UUID:
 
 
 def test_what_is_read_is_estimated_by_what_nobody_has_read_yet(app: Database) -> None:
-    """Twelve messages in windows of ten, five apart: two windows, and most messages twice."""
     accept(app, *(said("word " * 80, message_id=f"m{n}") for n in range(12)))
     with app.tenant(TENANT) as tx:
         total = tx.execute(text("SELECT token_count FROM sessions")).scalar_one()
         half = tx.execute(text("SELECT token_count FROM messages WHERE position = 6")).scalar_one()
     assert total > 1_000
-    assert estimate(app, 0) == Need(2, 2 * total + 2 * RESERVE)
+    assert estimate(app, 0) == Need(1, total + RESERVE)
     assert estimate(app, 6) == Need(1, total - half + RESERVE)
     assert estimate(app, 12) is None, "where nothing is to be read nothing is asked"
     assert estimate(app, 0, most=6) == Need(1, half + RESERVE), "the rest is another dispatch"

@@ -52,13 +52,13 @@ def test_limits_are_whole_numbers(app: Database) -> None:
         limits.grant(tx, TENANT, {"settles": True})
 
 
-def test_the_floor_of_extraction_is_read_and_set_by_an_admin(door: Doors, settings: Settings) -> None:
+def test_the_choice_of_extraction_is_read_and_set_by_an_admin(door: Doors, settings: Settings) -> None:
     path = "/v1/tenant/extraction"
-    assert door.get(path).json() == {"min_importance": 0}
-    assert (
-        door.ask("PUT", path, json={"min_importance": 0.4}).json() == door.get(path).json() == {"min_importance": 0.4}
-    )
-    assert door.get(path, tenant=OTHER).json() == {"min_importance": 0}
+    assert door.get(path).json() == {"min_importance": 0, "min_certainty": 0}
+    for chosen in ({"min_importance": 0.4, "min_certainty": 0.9}, {"min_importance": 0.4}):
+        shown = {"min_certainty": 0} | chosen
+        assert door.ask("PUT", path, json=chosen).json() == door.get(path).json() == shown
+    assert door.get(path, tenant=OTHER).json() == {"min_importance": 0, "min_certainty": 0}
     writer = key_of(settings, TENANT, ("write", "read"))
     assert door.ask("PUT", path, json={"min_importance": 0.1}, key=writer).status_code == 403
     for wrong in ({"min_importance": 2}, {"min_importance": "x"}, {}):
