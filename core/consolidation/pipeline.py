@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -121,13 +121,22 @@ def _consolidate(
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
         near = opening.neighbours_of(tx, merged, stacked, answered.near) if merged else []
-        compared = _compared(consolidation, merged, stacked, near, ending)
-        rests = _rests(tx, owner, merged, near, vectors)
-        decide = partial(compared.decide, rests, explicit=explicit, least_certain=answered.choice.min_certainty)
+        decide = partial(
+            batch.decide,
+            merged,
+            stacked,
+            near,
+            consolidation.thresholds,
+            explicit=explicit,
+            least_certain=answered.choice.min_certainty,
+            rests=_rests(tx, owner, merged, near, vectors),
+        )
+        pairs = _open_pairs(consolidation, merged, stacked, near, ending)
         # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
-        decided = [] if compared.is_open else decide()
-    if compared.is_open:
-        decided = decide()
+        decided = [] if any(pairs) else decide()
+    if any(pairs):
+        answers_of, log_odds = _read(consolidation, pairs)
+        decided = decide(answers_of, log_odds=log_odds)
     least = answered.choice.min_importance
     decided = importance_floor.leave_out(decided, least) if least and not explicit else decided
     links: list[Change] = [*batch.link_related(decided, merged, near)] if link else []
@@ -145,35 +154,34 @@ def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> 
     return endings.may_end(reader, contents) if reader and contents else frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """Candidates beside what is known of them; pairs that only a model (`unclear`) or the reader (`unread`) judges."""
+class _OpenPairs(NamedTuple):
+    """Pairs of statements that only a model (`unclear`) or the trained reader (`unread`) judges."""
 
-    consolidation: Consolidation
-    candidates: Sequence[Candidate]
-    vectors: Vectors
-    near: Sequence[KnownSet]
     unclear: Sequence[Pair]
     unread: Sequence[endings.Pair]
 
-    @property
-    def is_open(self) -> bool:
-        return bool(self.unclear or self.unread)
 
-    def decide(self, rests: Mapping[str, Vector], *, explicit: bool, least_certain: float) -> list[Change]:
-        """Decide what the candidates change; asks the model and the reader about the pairs that are open."""
-        opinion, reader = self.consolidation.opinion, self.consolidation.reader
-        return batch.decide(
-            self.candidates,
-            self.vectors,
-            self.near,
-            self.consolidation.thresholds,
-            _answers(opinion, self.unclear) if opinion and self.unclear else batch.no_answer,
-            explicit=explicit,
-            log_odds=endings.read(reader, self.unread) if reader and self.unread else batch.NOTHING_READ,
-            least_certain=least_certain,
-            rests=rests,
-        )
+def _open_pairs(
+    consolidation: Consolidation,
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    near: Sequence[KnownSet],
+    ending: Collection[str],
+) -> _OpenPairs:
+    """Find the pairs that are open. `ending`: contents that may end others."""
+    return _OpenPairs(
+        batch.unclear(candidates, vectors, near, consolidation.thresholds) if consolidation.opinion else [],
+        endings.pairs(candidates, vectors, near, ending) if consolidation.reader else [],
+    )
+
+
+def _read(consolidation: Consolidation, pairs: _OpenPairs) -> tuple[Answers, endings.LogOdds]:
+    """Return what the model and the reader say of open pairs."""
+    opinion, reader = consolidation.opinion, consolidation.reader
+    return (
+        _answers(opinion, pairs.unclear) if opinion and pairs.unclear else batch.no_answer,
+        endings.read(reader, pairs.unread) if reader and pairs.unread else batch.NOTHING_READ,
+    )
 
 
 def _rests_of(candidate: Candidate) -> list[str]:
@@ -195,19 +203,6 @@ def _rests(
         return {}
     taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(keys)}).scalars())
     return {rest: vectors[rest] for key, rest in keys.items() if key not in taken}
-
-
-def _compared(
-    consolidation: Consolidation,
-    candidates: Sequence[Candidate],
-    vectors: Vectors,
-    near: Sequence[KnownSet],
-    ending: Collection[str],
-) -> _Compared:
-    """Find the pairs that are open. `ending`: contents that may end others."""
-    unclear = batch.unclear(candidates, vectors, near, consolidation.thresholds) if consolidation.opinion else []
-    unread = endings.pairs(candidates, vectors, near, ending) if consolidation.reader else []
-    return _Compared(consolidation, candidates, vectors, near, unclear, unread)
 
 
 def _parse(candidates: Sequence[Candidate]) -> None:

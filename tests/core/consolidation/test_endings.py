@@ -71,6 +71,14 @@ def test_it_may_end_several() -> None:
     assert {memory.id for memory, *_ in add.retired} == {old.id, other.id}
 
 
+def test_statements_that_differ_in_numbers_alone_end_nothing() -> None:
+    chapter = "Ada finished chapter {} at {}."
+    candidate, old = chapter.format(5, "10:30"), a_known(chapter.format(4, "9:15"), 0.9, said_at=BEFORE)
+    assert read_with(a_candidate(candidate), KnownSet.of([old]), (candidate,)) == []
+    other = a_known("Ada finished part 4 at 9:15.", 0.9, said_at=BEFORE)
+    assert len(read_with(a_candidate(candidate), KnownSet.of([other]), (candidate,))) == 1
+
+
 def test_what_is_less_certain_than_the_tenant_wants_is_a_dispute() -> None:
     old = a_known(PLAYS, 0.8, said_at=BEFORE)
     reader, candidates, known = Says((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old])
