@@ -16,8 +16,8 @@
 | who | said by the person whom the question names, or by its subject: `core.search.question_analysis` |
 
 A memory is scored like the mean of the messages that it cites, less what its own words and cosine match worse than
-these: of a message with several facts, the one that is asked about ranks first. One without candidates among the
-messages that it cites is scored by itself.
+those of the best memory that cites the same: of a message with several facts, the one that is asked about ranks first.
+One without candidates among the messages that it cites is scored by itself.
 The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and
 rounded; half or double of any of them changes recall by at most a point. Reciprocal rank fusion
 was measured to be worse than the lexical arm alone, because it discards by how much a hit is better than the next.
@@ -109,13 +109,13 @@ def score_candidates(candidates: Candidates, ranking_query: RankingQuery) -> Sco
     match = ranking_query.recipe.lexical * LEXICAL * lexical + COSINE * cosine
     own = np.where(messages, 0.0, match + recency)
     parts = _parts(candidates, lexical, np.where(messages, cosine, 0.0), ranking_query)
-    parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(candidates, cosine))
+    parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing(candidates, cosine))
     if ranking_query.recipe.recency:
         parts["recency"] = recency
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
     cited_score = _mean_of_cited(candidates, total)
-    lacking = LACK * np.minimum(match - _mean_of_cited(candidates, match), 0.0)
+    lacking = LACK * np.minimum(match - _mean_of_cited(candidates, _best_citing(candidates, match)), 0.0)
     total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score + lacking))
     of_memories = {"own": own, "cited": np.nan_to_num(cited_score), "lacking": np.nan_to_num(lacking)}
     return Scores(rounded(total), rounded(own), parts | of_memories)
@@ -258,11 +258,11 @@ def _session_best(candidates: Candidates, lexical: Numbers) -> Numbers:
     return best[candidates.sessions]
 
 
-def _best_citing_cosine(candidates: Candidates, cosine: Numbers) -> Numbers:
-    """Return the best cosine of a memory citing each message."""
+def _best_citing(candidates: Candidates, values: Numbers) -> Numbers:
+    """Return the best value of a memory citing each message; -1: none does."""
     citing, cited = candidates.citations.T
     best = np.full(len(candidates), -1.0)
-    np.maximum.at(best, cited, cosine[citing])
+    np.maximum.at(best, cited, values[citing])
     return best
 
 
