@@ -175,8 +175,8 @@ class _Model(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        lines = asked["messages"][1]["content"].split("\n")
-        cited = [json.loads(line)["n"] for line in lines if line.startswith("{")][-1:]
+        _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
+        cited = [json.loads(line)["n"] for line in new.split("\n") if line.startswith("{")][-1:]
         found = statement("Ada lives in Lisbon.", cited, topic="location", attribute="home.city", value="Lisbon")
         said = {"role": "assistant", "content": json.dumps({"statements": [found], "units": []})}
         answer = {

@@ -15,7 +15,7 @@ FIRST, SECOND = list(range(1, 11)), [11, 12]
 
 
 def conversation(session: str) -> list[dict[str, Any]]:
-    """Twelve messages, each with an umbrella of its own, and the end of the session."""
+    """Twelve messages, each with an umbrella of its own, two of them in a group, and the end of the session."""
     said = [
         event(
             session,
@@ -23,6 +23,7 @@ def conversation(session: str) -> list[dict[str, Any]]:
             "message.added",
             role="user",
             content=f"Remember that my umbrella {session[2:]}x{number} stays.",
+            **({"group_id": f"group-of-{session}"} if number + 1 in SECOND else {}),
         )
         for number in range(MESSAGES)
     ]
