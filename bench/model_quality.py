@@ -6,7 +6,7 @@
 Each conversation is published to a stack of its own for each extractor, and scored as `bench.talks` does. The stack
 asks the endpoint that the settings name, for extraction and second opinions; prices are IMPRINT_LLM_INPUT_PRICE and
 IMPRINT_LLM_OUTPUT_PRICE. `--sessions` publishes the first sessions alone, and scores the facts that they state. Without
-arguments: the held-out conversations; of each, every extractor with a model asks about a hundred questions.
+arguments: the held-out conversations; of each, every extractor with a model asks some ten questions.
 
 `unread`: windows that the model answered with nothing usable, twice. A model that refuses for so long that nothing has
 settled within `--minutes` of a session ends the measurement.

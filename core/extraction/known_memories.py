@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.consolidation import endings
+from core.consolidation import endings, judge
 from core.consolidation.pipeline import Consolidation
 from core.extraction.informativeness import SPEAKERS
 from core.extraction.protocol import Window
@@ -50,8 +50,8 @@ SENTENCES: Final = 24
 DERIVED: Final = frozenset({Category.EPISODE, Category.PATTERN})
 """Categories of memories that are made of others, and end with these."""
 
-WITHOUT_SLOT: Final = sorted(category.value for category in {*DERIVED, Category.SKILL})
-"""Categories whose slot is the id of a conversation or the name of a skill."""
+WITHOUT_SLOT: Final = sorted(category.value for category in DERIVED | judge.WITH_OWN_SLOT)
+"""Categories whose slot says nothing of a person."""
 
 READ: Final = 200
 """Sentences of a window, the first, that the trained reader reads at all."""

@@ -261,16 +261,16 @@ def _candidate(
 def _related(stated: ModelStatement, candidate: Candidate, memories: Mapping[int, KnownMemory]) -> Candidate:
     """Return a candidate with its relations to known memories by their numbers; others were not shown, and left out."""
 
-    def shown(number: int | None) -> Shown | None:
+    def memory_at(number: int | None) -> Shown | None:
         memory = None if number is None else memories.get(number)
         return Shown(memory.id, memory.version) if memory else None
 
     ends = [
         Ended(memory, _rest_of(memories[ending.known], ending.rest, candidate))
         for ending in stated.ends
-        if (memory := shown(ending.known)) is not None
+        if (memory := memory_at(ending.known)) is not None
     ]
-    return replace(candidate, relations=Relations(shown(stated.same_as), shown(stated.more_of), tuple(ends)))
+    return replace(candidate, relations=Relations(memory_at(stated.same_as), memory_at(stated.more_of), tuple(ends)))
 
 
 def _rest_of(memory: KnownMemory, rest: str | None, candidate: Candidate) -> str:
