@@ -28,8 +28,8 @@ Every command has `--help` with its options. This page is made from the commands
   rows are written in full.
 - **`--json`** prints what the API answers, with whole ids: a list is `{"items": […], "next": cursor or null}`; `search`
   has the answer of `POST /v1/search`. An error is `{"error": {"detail": …, "errors": […]}}` on standard error.
-- **Exit codes**: 0 success, 1 failure, 2 usage. An unexpected error is one sentence; `IMPRINT_LOG_LEVEL=debug` shows
-  its traceback.
+- **Exit codes**: 0 success, 1 failure, 2 usage, 4 not known (`ask`). An unexpected error is one sentence;
+  `IMPRINT_LOG_LEVEL=debug` shows its traceback.
 - **Completion**: `eval "$(imprint completion bash)"` in `~/.bashrc`, the same with `zsh` in `~/.zshrc` after
   `compinit`, or the output of `imprint completion fish` in `~/.config/fish/completions/imprint.fish`. It completes
   commands, options, formats, sessions, and names of rules and prompts; the last three ask the service, for a second at

@@ -169,6 +169,7 @@ def _search(of: Shown) -> Mapping[str, str]:
     return {
         "search": "/search",
         "search results": f"/search?user_id={of.user}&query={QUESTION}",
+        "search answer": f"/search/answer?user_id={of.user}&query={QUESTION}",
         "try": "/try",
         "context, not asked yet": "/context",
         "context": f"/context?user_id={of.user}&session_id={of.session}",

@@ -4,15 +4,16 @@
     DATA=../shared/data
     TALK="$DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz"
     python -m bench.reader [--left-out cases_x e] [--epochs 3] [--talk $TALK] [--shares asks=0.1 slips=0.1] [--write]
-        [--again]
+        [--again] [--whole pairs_x pairs_y]
 
 The lower layers are those of the encoder and stay as they are. The upper ones begin as the encoder's and are trained
 with all heads together (`bench.reader_data`). Reported for each author who is left out: how many requests to forget
 and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; of how
 many slips the correction is found with both values; precision and recall of the other heads. `--talk` adds ordinary
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
-on, at half the rate; `--shares` reads a part of the examples of some tasks. The stored weights come of three epochs of
-all, and of shorter ones with `--again` each time that labelled data was added (decision 0078). `--write` stores the
+on, at half the rate; `--shares` reads a part of the examples of some tasks, but all pairs of the authors that `--whole`
+names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that labelled data
+was added (decision 0078). `--write` stores the
 weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which nothing else here does; an
 epoch of all takes some 40 minutes on two cores.
 """
@@ -397,6 +398,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--talk", nargs="*", type=Path, default=[], help="more files of ordinary talk")
     parser.add_argument("--shares", nargs="*", default=[], help="of which tasks what share is read: asks=0.1 slips=0.1")
+    parser.add_argument("--whole", nargs="*", default=[], help="files of `pairs_data` of which every pair is read")
     parser.add_argument("--again", action="store_true", help="begin with the stored weights")
     parser.add_argument("--write", action="store_true")
     parsed = parser.parse_args()
@@ -409,7 +411,12 @@ def main() -> None:
     left_out = frozenset(parsed.left_out)
     examples = reader_data.examples(left_out, parsed.talk, draw)
     shares = {task: float(share) for task, _, share in (each.partition("=") for each in parsed.shares)}
-    rows = [cutter.row(example) for example in examples if draw.random() < shares.get(example.task, 1.0)]
+    whole = {example.texts for example in reader_data.pairs(left_out, frozenset(parsed.whole))}
+    rows = [
+        cutter.row(example)
+        for example in examples
+        if draw.random() < shares.get(example.task, 1.0) or example.texts in whole
+    ]
     random.seed(0)
     random.shuffle(rows)
     counts = ", ".join(f"{sum(row.task == task for row in rows)} {task}" for task in TASKS)

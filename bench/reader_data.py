@@ -236,14 +236,17 @@ def changing(cases: Sequence[Json], draw: random.Random | None = None) -> Iterat
                 yield _unrelated(case["message"], draw.choice(other["earlier"])["text"])
 
 
-def pairs(left_out: frozenset[str]) -> Iterator[Example]:
+def pairs(left_out: frozenset[str], among: frozenset[str] | None = None) -> Iterator[Example]:
     """Yield each statement with each later message, and these with statements of other cases of their language.
 
-    The same ones each time.
+    The same ones each time. `among`: the authors; None: all.
     """
     draw = random.Random(0)
     cases = [
-        case for name, cases in cases_in(PAIRS).items() if name not in left_out for case in without_kept_back(cases)
+        case
+        for name, cases in cases_in(PAIRS).items()
+        if name not in left_out and (among is None or name in among)
+        for case in without_kept_back(cases)
     ]
     by_language = _by_language(cases)
     for case in cases:

@@ -86,6 +86,7 @@ SEARCHABLE = Histogram(
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
+ANSWERS = Counter("imprint_answers_total", "Questions by who answered them, and the outcome", ["by", "outcome"])
 SEARCH_KEPT_BYTES = Gauge(
     "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
 )

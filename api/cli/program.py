@@ -25,6 +25,7 @@ COMMANDS: CommandTable = {
     "hook": ("api.cli.commands.log.hook:hook", "Report what a coding agent's hook was sent, and print the answer."),
     "import": ("api.cli.commands.transfer.imports:import_", "Import conversations and memories of other services."),
     "search": ("api.cli.commands.search.search:search", "Search memories, messages and documents."),
+    "ask": ("api.cli.commands.search.ask:ask", "Answer a question from memory; exit code 4 if it is not known."),
     "context": ("api.cli.commands.search.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.commands.search.documents:commands", "The knowledge base: documents."),
     "mcp": ("api.cli.commands.host.mcp:mcp", "MCP over standard input and output, for agents that start a command."),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from core.types import Json
 
 ORDER: Final = (
-    *("slots", "lists", "preferences", "instructions", "habits", "goals", "topics", "people"),
+    *("slots", "lists", "preferences", "instructions", "habits", "goals", "topics", "people", "skills", "episodes"),
     *("decisions", "shared_topics", "facts", "events", "members"),
 )
 """Sections in the order in which they are read; those of users, then those of groups."""

@@ -36,6 +36,7 @@ LABELLED_ROUTES: Final = frozenset(
         ("POST", "/v1/search"),
         ("GET", "/v1/search/recipes"),
         ("POST", "/v1/context"),
+        ("POST", "/v1/answer"),
         ("GET", "/v1/memories"),
         ("POST", "/v1/memories"),
         ("POST", "/v1/memories/batch"),

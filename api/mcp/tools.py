@@ -17,7 +17,8 @@ from api.http.memories import decisions, reading, writing
 from api.http.memories.decisions import UndoLatestRequest
 from api.http.memories.reading import MemoryListRequest
 from api.http.memories.requests import Patch, StatementRequest
-from api.http.search import context, search
+from api.http.search import answering, context, search
+from api.http.search.answering import AnswerRequest
 from api.http.search.context import ContextRequest
 from api.http.search.request import SearchRequest
 from api.http.sessions import sessions
@@ -214,6 +215,20 @@ _ALL: Final = (
             " of documents, best first, each with its sources. Call it before you answer anything that "
             "may depend on what was said earlier: names, dates, preferences, plans, decisions. Ask in "
             "plain words, one question per call. No results mean that nothing is known; do not guess."
+        ),
+    ),
+    Tool(
+        name="memory_answer",
+        title="Answer from memory",
+        scope="read",
+        labelled=True,
+        takes=AnswerRequest,
+        answer=answering.post_answer,
+        reads=True,
+        description=(
+            "Answer one question about a user or group from memory, with what the answer rests on. The outcome "
+            "`unknown` means that it was never told: say so, do not guess. Call it for a single fact (where, who, "
+            "when, which); for several things at once, or to look around, use memory_search."
         ),
     ),
     Tool(

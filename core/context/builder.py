@@ -32,10 +32,10 @@ from core.plans.tree import OPEN
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
 from core.screening import output
-from core.search import passages, query
+from core.search import passages, query, question_analysis
 from core.search.filters import EVERYWHERE, NO_FILTERS
 from core.search.question import Question, SearchResult
-from core.sessions import recent_messages
+from core.sessions import hidden_messages, recent_messages
 from core.sessions.recent_messages import RecentMessages, RecentWindow
 from core.storage.db import UNLABELLED, Database, Tx
 from core.types import Json, Trust
@@ -43,14 +43,17 @@ from core.types import Json, Trust
 Audience = Literal["group", "private"]
 """Readers of a context: everybody in a group, or the user alone."""
 
-READ: Final = 3
+READ: Final = 2
 """Factor of results read over results shown: some repeat each other, or are shown elsewhere already."""
 
 OF_ALL_PROJECTS: Final = 3
 """Factor of results read where those that belong to other projects are left out."""
 
-USUAL_K: Final = 10
+USUAL_K: Final = 20
 """Memories at most, and as many passages, unless the query decides."""
+
+BEST: Final = 3
+"""Results among which the words of an assistant are shown, whatever is asked."""
 
 LONGEST_QUESTION: Final = 10_000
 """Characters from the end of the last message that serve as the query."""
@@ -299,7 +302,7 @@ def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({memory_id for ones in disputes.values() for memory_id in ones})
         others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
-        hidden = context_reader.hidden_among(tx, places)
+        hidden = hidden_messages.hidden_among(tx, places)
         displayed = _to_show(results, hidden, session_id, sources.query, request)
     return replace(sources, results=displayed, disputes=disputes, others=others)
 
@@ -373,7 +376,7 @@ def _to_show(
     now = memories.now()
     if request.at_work:
         results = [result for result in results if _is_of_project(result, request.group_id)]
-    return [
+    displayed = [
         result
         for result in results
         if (result.memory is None or _holds(result.memory, now))
@@ -381,6 +384,14 @@ def _to_show(
         and (result.message is None or not projects.repeats(result.message, question))
         and (result.unit is None or not (result.unit.hidden or result.unit.session_id == session_id))
     ]
+    if question_analysis.asks_assistant(question):
+        return displayed
+    return [result for rank, result in enumerate(displayed) if rank < BEST or not _is_of_assistant(result)]
+
+
+def _is_of_assistant(result: SearchResult) -> bool:
+    """Return whether a result is what an assistant said, which mostly repeats or praises what it was told."""
+    return result.message is not None and result.message.role == "assistant"
 
 
 def _is_of_project(result: SearchResult, group_id: str | None) -> bool:

@@ -15,7 +15,7 @@ from core.plans import tracker
 from core.plans.tracker import SessionPlan
 from core.sessions import hidden_messages, pinned, recent_messages
 from core.sessions.pinned import Pinned
-from core.storage.db import Tx, message_places
+from core.storage.db import Tx
 from core.summaries import rolling
 from core.summaries.rolling import Summary
 from core.types import Message, Trust
@@ -110,12 +110,6 @@ def inactive_ids(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
     return frozenset(tx.execute(_GONE, {"ids": list(ids)}).scalars()) if ids else frozenset()
 
 
-def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """Return the hidden ones of these messages, by session and id."""
-    rows = tx.execute(_HIDDEN, message_places(places)) if places else ()
-    return frozenset((row.session_id, row.message_id) for row in rows)
-
-
 def _session_slice(
     tx: Tx, session_id: str, window: recent_messages.RecentWindow, reader: Mapping[str, object]
 ) -> SessionView | None:
@@ -174,11 +168,6 @@ _UNHEARD = text(f"""
     END) IS NOT TRUE
 """)
 """Messages said to others: a user hears their own, those that name them, and all of a group they are in."""
-
-_HIDDEN = text("""
-    SELECT session_id, message_id FROM hidden_messages
-    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
-""")
 
 _HOLDS = f"""
     (m.valid_from IS NULL OR m.valid_from <= now() + {EARLIEST_CLOCK_SQL})

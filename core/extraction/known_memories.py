@@ -22,14 +22,14 @@ from core.memory.memories import ACTIVE_SQL, KNOWN, PLACE_SQL, known_of
 from core.memory.nearest_vectors import Near
 from core.types import Category, Json, Message
 
-MOST: Final = 80
-"""Memories that are shown with a window, at most: some 2,500 tokens."""
+MOST: Final = 160
+"""Memories that are shown with a window, at most: some 5,000 tokens."""
 
 FEWEST: Final = 20
-EACH_MESSAGE: Final = 2
+EACH_MESSAGE: Final = 4
 """Memories that are shown at least, and with each message: a short exchange is not to cost a long prompt."""
 
-EACH: Final = 5
+EACH: Final = 10
 """Memories by each message, the nearest."""
 
 SLOTS: Final = 10

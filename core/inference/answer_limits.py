@@ -23,6 +23,7 @@ TASKS: Final[Mapping[str, TaskLimits]] = {
     "compress": TaskLimits(8_192, 0.3),
     "patterns": TaskLimits(8_192, 0.3),
     "forget": TaskLimits(2_048, 0.0),
+    "answer": TaskLimits(2_048, 0.0),
 }
 """By the first word of the prompt's name. The units of a window are part of the answer to `extract`.
 

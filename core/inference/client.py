@@ -44,5 +44,8 @@ class ChatClient(Protocol):
     def under(self, grant: Grant | None) -> Self:
         """Return the same client with its calls paid from one job's grant."""
 
+    def within(self, seconds: float) -> Self:
+        """Return the same client with this limit of time for each call."""
+
     def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
         """Return the model's answer as `shape`. Later: refused for now. Never: the shape was missed twice."""

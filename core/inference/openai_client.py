@@ -92,6 +92,12 @@ class OpenAIClient:
         bound._grant = grant  # noqa: SLF001 - of its own kind
         return bound
 
+    def within(self, seconds: float) -> Self:
+        """Return the same client with this limit of time for each call."""
+        bound = copy.copy(self)
+        bound._client = self._client.with_options(timeout=seconds)  # noqa: SLF001 - of its own kind
+        return bound
+
     def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
         """Return the model's answer as `shape`. Later: refused for now. Never: the shape was missed twice."""
         if self._grant is None:

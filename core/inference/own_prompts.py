@@ -195,6 +195,12 @@ class OwnPromptClient:
         bound._client = self._client.under(grant)  # noqa: SLF001 - of its own kind
         return bound
 
+    def within(self, seconds: float) -> Self:
+        """Return the same client with this limit of time for each call."""
+        bound = copy.copy(self)
+        bound._client = self._client.within(seconds)  # noqa: SLF001 - of its own kind
+        return bound
+
     def ask(self, prompt: str, system: str, text: str, shape: type[Answer], on_call: OnCall) -> Answer:
         """Return the model's answer as `shape`, asked with the tenant's prompt or the packaged one."""
         if self._own is None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
+
+BESIDE: Final = 2
+"""Characters beside a date from which its clause says something of it."""
 
 JUST_PAST = timedelta(days=14)
 """Time after a day during which its arrangement may be mentioned without any other sign of the past."""
@@ -78,3 +83,12 @@ def shift(base: datetime, count: int, unit: str) -> tuple[datetime, Precision]:
         months = day.year * 12 + day.month - 1 + count
         return day.replace(year=months // 12, month=months % 12 + 1, day=1), Precision.MONTH
     return first_of_year(base, base.year + count), Precision.YEAR
+
+
+def clause(text: str, start: int, end: int, boundary: re.Pattern[str]) -> tuple[int, int]:
+    """Return the place of the clause in which a date stands, or of the whole text if that clause is the date alone."""
+    ends = [(match.start(), match.end()) for match in boundary.finditer(text)]
+    begins = max((after for _, after in ends if after <= start), default=0)
+    stops = min((before for before, _ in ends if before >= end), default=len(text))
+    beside = len(text[begins:start].strip()) + len(text[end:stops].strip())
+    return (begins, stops) if beside >= BESIDE else (0, len(text))

@@ -27,6 +27,15 @@ def is_grounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
     return marks <= allowed and all(address in said for address in addresses)
 
 
+def names_only(text: str, sources: Sequence[str]) -> bool:
+    """Return whether a text has no name or address that its sources lack; numbers may be counted from them."""
+    source = "\n".join(sources).casefold()
+    allowed = set(_TOKEN.findall(source)) | STOPWORDS | _LEADING
+    marks = {mark.casefold() for mark in _MARKS.findall(text) if not mark[0].isdigit()}
+    months = {month.casefold() for month in _CAPITALIZED_DATES.findall(text)}
+    return marks - months <= allowed and all(mark.casefold() in source for mark in _ADDRESS.findall(text))
+
+
 def clip(said: str, most: int = QUOTED) -> str:
     """Return a text on one line, cut at a word where it is longer."""
     line = " ".join(said.split())
@@ -41,6 +50,13 @@ _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
 
 _MARKS = re.compile(r"\d+(?:[.,:/-]\d+)*|(?<![^\W\d_])[A-Z][^\W\d_]*")
 """Content that must occur in the sources: numbers, and words written like names."""
+
+
+_CAPITALIZED_DATES = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Yes|No)\b"
+)
+"""Words of a date that a relative day comes to, and of an answer."""
 
 
 _ADDRESS = re.compile(r"https?://\S+|[\w.+-]+@[\w.-]+")

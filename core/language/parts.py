@@ -143,15 +143,13 @@ class PlanForms:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePhrases:
-    """How a conversation is narrated. `outcomes`: what is said of each, empty for nothing."""
+    """How a conversation is narrated. `quoted`: a sentence of it; `outcomes`: what each is called, or empty."""
 
     opened: str
     talked_with: str
     talked_alone: str
-    about: str
-    about_nothing: str
-    began: str
-    action: str
+    quoted: str
+    quoted_from: str
     outcomes: Mapping[str, str]
     ended: str
     ended_saying: str

@@ -18,8 +18,8 @@ from core.language.lazy_regex import either
 from core.language.topics import ASSISTANT
 from core.types import EpisodeType, Message
 
-ACTIONS: Final = 5
-"""Actions named in a narrative; `structured` contains more."""
+SENTENCES: Final = 3
+"""Sentences of a conversation that its narrative quotes."""
 
 
 LATE: Final = 4
@@ -51,7 +51,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeFacts:
-    """Facts of one participant's conversation."""
+    """Facts of one participant's conversation. `sentences`: what tells of it, each with who else said it, or empty."""
 
     name: str
     others: Sequence[str]
@@ -59,7 +59,7 @@ class EpisodeFacts:
     started_at: datetime
     ended_at: datetime
     messages: int
-    opening: str | None
+    sentences: Sequence[tuple[str, str]]
     actions: Sequence[str]
     ending: Ending
     type: EpisodeType = EpisodeType.INTERACTION
@@ -91,23 +91,14 @@ def ending_of(people: Sequence[Message]) -> Ending:
 
 
 def narrate(account: EpisodeFacts) -> str:
-    """Narrate the conversation in sentences, in its own language."""
-    language = _language_of(" ".join([account.opening or "", *account.actions, *account.topics]))
+    """Narrate the conversation in the words of its people."""
+    language = _language_of(" ".join([text for text, _ in account.sentences] or account.topics))
     phrases, forms = languages.phrases(language), languages.phrases(language).episode
     others = phrases.listed([phrases.assistant if other == ASSISTANT else other for other in account.others])
-    parts = [
-        forms.opened.format(
-            name=account.name,
-            talked=forms.talked_with.format(others=others) if others else forms.talked_alone,
-            about=forms.about.format(topics=phrases.listed(account.topics)) if account.topics else forms.about_nothing,
-            day=languages.day(account.started_at, language),
-            span=f"{account.started_at:%H:%M}" + ("" if _is_brief(account) else f"–{account.ended_at:%H:%M}"),
-            messages=account.messages,
-        )
-    ]
-    if account.opening:
-        parts.append(forms.began.format(name=account.name, text=clip(account.opening)))
-    parts += [forms.action.format(action=clip(action)) for action in account.actions[:ACTIONS]]
+    talked = forms.talked_with.format(others=others) if others else forms.talked_alone
+    parts = [forms.opened.format(name=account.name, talked=talked, day=languages.day(account.started_at, language))]
+    for text, who in account.sentences[:SENTENCES]:
+        parts.append((forms.quoted_from if who else forms.quoted).format(who=who, text=clip(text)))
     if outcome := forms.outcomes[account.ending.outcome]:
         quote = clip(account.ending.words) if account.ending.words else ""
         parts.append((forms.ended_saying if quote else forms.ended).format(outcome=outcome, text=quote))
@@ -122,14 +113,6 @@ def _language_of(text: str) -> Language:
     if language.has_script and sum(map(language.has_script, text)) < len(_LATIN.findall(text)):
         return languages.DEFAULT
     return language
-
-
-def _is_brief(facts: EpisodeFacts) -> bool:
-    """Return whether beginning and end are printed as the same minute."""
-    return facts.ended_at - facts.started_at < _MINUTE and facts.ended_at.minute == facts.started_at.minute
-
-
-_MINUTE = datetime(2000, 1, 1, 0, 1) - datetime(2000, 1, 1)  # noqa: DTZ001 - a length of time has no zone
 
 
 _LATIN = re.compile(r"[A-Za-z]{2,}")

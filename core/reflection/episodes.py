@@ -22,7 +22,8 @@ from core.consolidation.upsert import PendingUpsert
 from core.events import log
 from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
-from core.extraction import speakers
+from core.extraction import speakers, telling
+from core.extraction.durability import Reader
 from core.inference import ask
 from core.inference.ask import ModelPrompt, ModelRefused
 from core.inference.client import ChatClient, OnCall
@@ -52,6 +53,9 @@ REPORTED: Final = dict.fromkeys(("success", "succeeded", "completed", "done", "o
     ("failure", "failed", "error", "aborted"), False
 )
 """Outcomes of a task by which it went well or did not; others are kept as they are put."""
+
+TELLING: Final = 2
+"""Fewest sentences that tell something, for an episode without a reported outcome."""
 
 KEPT_ACTIONS: Final = 20
 """Actions that `structured` holds."""
@@ -136,6 +140,10 @@ class Narratives(ModelAnswer):
 PROMPT: Final = ModelPrompt("episode.v1", Narratives)
 
 
+Telling = Mapping[str, Mapping[str, float]]
+"""Telling sentences by the id of their message, each with its weight."""
+
+
 Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Narrates a conversation for participants by name; a participant is missing only if that failed."""
 
@@ -166,11 +174,18 @@ def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
 
 
 def session(
-    consolidation: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules
+    consolidation: Consolidation,
+    tenant_id: str,
+    session_id: str,
+    narrate: Narrate = by_rules,
+    reader: Reader | None = None,
 ) -> PendingEpisodes:
-    """Plan the changes to the episodes of a session. NotFound: there is no such session."""
+    """Plan the changes to the episodes of a session. NotFound: there is no such session.
+
+    `reader`: tells what matters in it; None: words alone do.
+    """
     session_slice = read(consolidation.db, tenant_id, session_id)
-    drafts = drafts_of(session_slice)
+    drafts = drafts_of(session_slice, reader)
     with consolidation.db.tenant(tenant_id) as tx:
         rows = [upsert.find(tx, draft.owner, draft.account.name, _slot(session_slice)) for draft in drafts]
     news = [(draft, row) for draft, row in zip(drafts, rows, strict=True) if _is_news(session_slice, draft, row)]
@@ -203,18 +218,18 @@ def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     )
 
 
-def drafts_of(session_slice: SessionSlice) -> list[EpisodeDraft]:
-    """Return an episode for each participant; none if the conversation is not worth one."""
+def drafts_of(session_slice: SessionSlice, reader: Reader | None = None) -> list[EpisodeDraft]:
+    """Return an episode for each participant; none if the conversation tells too little and no outcome is reported."""
     if len(session_slice.messages) < FEWEST:
         return []
     people = _people(session_slice)
     if not any(people.values()):
         return []
     actions = spoken_actions.actions_of(session_slice.messages)
-    drafts = [_draft(session_slice, user, name, people, actions) for user, name in people]
-    # A language that is not known shows no topics, however much it says.
-    is_known = all(topics.is_known(m.content) for m in session_slice.messages)
-    return [draft for draft in drafts if draft.account.topics or not is_known]
+    sentences = telling.of_messages(session_slice.messages, actions, reader)
+    if sum(map(len, sentences.values())) < TELLING and not session_slice.reports:
+        return []
+    return [_draft(session_slice, user, name, people, actions, sentences) for user, name in people]
 
 
 def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]:
@@ -239,6 +254,7 @@ def _draft(
     name: str,
     people: Mapping[tuple[str, str], Sequence[Message]],
     actions: Mapping[str, Sequence[str]],
+    sentences: Telling,
 ) -> EpisodeDraft:
     own = people[user, name]
     spoken = [m for m in session_slice.messages if speakers.speaker_of(m) is not None]
@@ -256,13 +272,28 @@ def _draft(
         started_at=session_slice.started_at.astimezone(UTC),
         ended_at=max(m.occurred_at for m in session_slice.messages).astimezone(UTC),
         messages=len(session_slice.messages),
-        opening=own[0].content if own else None,
+        sentences=_told(session_slice, own, sentences),
         actions=list(dict.fromkeys(own_actions))[:KEPT_ACTIONS],
         ending=ending,
         type=episode_narrative.type_of(ending, is_task=is_task),
     )
-    quotes = list(_quotes(session_slice, own, actions, ending))[:QUOTES]
+    quotes = list(_quotes(session_slice, own, sentences, ending))[:QUOTES]
     return EpisodeDraft(Owner(user, session_slice.group_id), account, quotes, _importance(own, account))
+
+
+def _told(session_slice: SessionSlice, own: Sequence[Message], sentences: Telling) -> list[tuple[str, str]]:
+    """Return the weightiest telling sentences in order: a participant's own, else those of the others.
+
+    With each goes who said it, if that was somebody else.
+    """
+    own_telling = [m for m in own if m.id in sentences]
+    weighed = [
+        (weight, (message.position, at), text, "" if own_telling else speakers.speaker_of(message) or ASSISTANT)
+        for message in own_telling or session_slice.messages
+        for at, (text, weight) in enumerate(sentences.get(message.id, {}).items())
+    ]
+    best = sorted(weighed, key=lambda each: (-each[0], each[1]))[: episode_narrative.SENTENCES]
+    return [(text, who) for _, _, text, who in sorted(best, key=lambda each: each[1])]
 
 
 def _topics(session_slice: SessionSlice, own: Sequence[Message], names: Sequence[str]) -> list[str]:
@@ -272,12 +303,12 @@ def _topics(session_slice: SessionSlice, own: Sequence[Message], names: Sequence
 
 
 def _quotes(
-    session_slice: SessionSlice, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
+    session_slice: SessionSlice, own: Sequence[Message], sentences: Telling, ending: Ending
 ) -> Iterator[Message]:
-    """Yield the messages that an episode cites, once each: its opening, ending, actions, and words to all."""
+    """Yield the messages that an episode cites, once each: its opening, its end, and what tells of it."""
     own_ids = {m.id for m in own}
     others = [m for m in session_slice.messages if m.id not in own_ids]
-    ranked = [*own[:1], *([ending.message] if ending.message else []), *(m for m in own if m.id in actions)]
+    ranked = [*own[:1], *([ending.message] if ending.message else []), *(m for m in own if m.id in sentences)]
     ranked += [*others[:1], *others[-1:], *own[-1:]]
     yield from {m.id: m for m in ranked}.values()
 

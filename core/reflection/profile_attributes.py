@@ -43,8 +43,11 @@ SECTIONS: Final = {
 ABOUT: Final = {Topic.HABIT: "habits", Topic.GOAL: "goals"}
 """Sections of statements by topic, independent of category."""
 
-LEFT_OUT: Final = frozenset({Category.EPISODE, Category.SKILL})
-"""Categories that describe a conversation or a procedure, not a person."""
+EPISODES: Final = 5
+"""Episodes shown, the latest."""
+
+APART: Final = frozenset({Category.EPISODE, Category.SKILL})
+"""Categories that describe a conversation or a procedure, not a person: sections of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +96,21 @@ def trait(row: Any, now: datetime) -> Trait:
 
 def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
     """Build the attributes of a user; `own`: the names by which they speak of themselves."""
-    displayed = [trait for trait in traits if trait.category not in LEFT_OUT]
+    displayed = [trait for trait in traits if trait.category not in APART]
     own_traits = [trait for trait in displayed if trait.subject in own]
     others = _by(lambda trait: trait.subject, (trait for trait in displayed if trait.subject not in own))
     ranked = sorted(others.items(), key=lambda item: (-max(trait.strength for trait in item[1]), item[0]))
     people = {subject: _person(traits_of_person) for subject, traits_of_person in ranked[:VALUES]}
-    return _without_empty({**_attributes(own_traits), **_sections(own_traits), "people": people})
+    done = [trait for trait in traits if trait.category is Category.SKILL]
+    lived = [trait for trait in traits if trait.category is Category.EPISODE]
+    lived.sort(key=lambda trait: (trait.since, trait.id), reverse=True)
+    apart = {"skills": _lines(done, LINES), "episodes": [_line(trait) for trait in lived[:EPISODES]]}
+    return _without_empty({**_attributes(own_traits), **_sections(own_traits), "people": people, **apart})
 
 
 def of_group(traits: Sequence[Trait]) -> Json:
     """Build the attributes of a group from what was said in it: speakers, shared traits, decisions, events."""
-    displayed = [trait for trait in traits if trait.category not in LEFT_OUT]
+    displayed = [trait for trait in traits if trait.category not in APART]
     agreed = {Category.PLAN, Category.PROJECT, Category.INSTRUCTION}
     decided = [trait for trait in displayed if trait.category in agreed]
     happened = [trait for trait in displayed if trait.category is Category.EVENT]

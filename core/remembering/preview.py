@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
-from uuid_utils.compat import uuid7
-
 from core.config import Settings
 from core.consolidation import llm_judge, pipeline
-from core.errors import Overloaded
 from core.extraction import configured_extractor, extractor_setting
 from core.extraction import session as extraction
 from core.extraction.session import ChangesByOwner, SessionReader, WindowResults
-from core.inference import costs, own_prompts, quota
+from core.inference import lent_model
 from core.inference.client import Call, ChatClient
 from core.inference.embedders import Embedder
-from core.inference.quota import Grant
 from core.inference.token_bucket import Need
 from core.memory.changes import Add, Confirm, Dispute, Joined, Merge, Owner, Replace
 from core.memory.identity import KnownMemory
@@ -36,8 +31,7 @@ from core.types import Candidate, Message, Trust
 SECONDS: Final = 60.0
 """Seconds after which no further window is begun: somebody waits for the answer."""
 
-CALL_TOKENS: Final = 2_000
-"""Tokens of one call beside the messages that it reads."""
+OTHERWISE: Final = "Preview with `offline`, which asks no model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ def of(bench: Bench, tenant_id: str, messages: Sequence[Message], name: str | No
     """
     extractor, calls = chosen(bench, name), list[Call]()
     configured_extractor.load_extractor(bench.settings, bench.model, extractor)
-    note = partial(_note, bench, tenant_id, uuid7(), calls)
+    note = lent_model.recorder(bench.db, bench.settings, tenant_id, calls)
     with _lent_model(bench, tenant_id, messages, extractor) as model:
         reader = SessionReader(
             configured_extractor.load_extractor(bench.settings, model, extractor),
@@ -101,33 +95,14 @@ def of(bench: Bench, tenant_id: str, messages: Sequence[Message], name: str | No
 def _lent_model(
     bench: Bench, tenant_id: str, messages: Sequence[Message], extractor: str
 ) -> Iterator[ChatClient | None]:
-    """Yield the model, paid from a grant of its own, if the extractor asks one. Overloaded: it must not be asked."""
+    """Yield the model if the extractor asks one. Overloaded: it must not be asked."""
     if bench.model is None or extractor == extractor_setting.BY_RULES:
         yield None
         return
-    provider = quota.provider(bench.settings)
-    need = Need(len(messages) + 1, sum(len(message.content) for message in messages) + 2 * CALL_TOKENS)
-    with bench.db.tenant(tenant_id) as tx:
-        used = costs.used_up(tx, bench.settings.llm_tokens_per_day, bench.settings.llm_cost_per_day)
-        if used is not None:
-            raise Overloaded(f"The tenant has used its {used[0]}. Preview with `offline`, which asks no model.", 3600)
-        answer = quota.admit(tx, provider, need)
-    if not answer.granted:
-        wait = max(1, round(answer.wait.total_seconds()))
-        raise Overloaded("The model is busy. Ask again after Retry-After, or preview with `offline`.", wait)
-    grant = Grant(need, answer.verdict == "probe")
-    try:
-        yield own_prompts.bind(bench.model.under(grant), bench.db, tenant_id, "preview")
-    finally:
-        with bench.db.queue() as tx:
-            quota.give_back(tx, provider, grant)
-
-
-def _note(bench: Bench, tenant_id: str, preview_id: UUID, calls: list[Call], call: Call) -> None:
-    """Record a call of a model without its answer, which is a text of the user."""
-    calls.append(call)
-    with bench.db.tenant(tenant_id) as tx:
-        costs.record(tx, bench.settings, tenant_id, preview_id, replace(call, answer=None))
+    need = Need(len(messages) + 1, sum(len(message.content) for message in messages) + 2 * lent_model.CALL_TOKENS)
+    lent = lent_model.lend(bench.db, bench.settings, bench.model, tenant_id, need, "preview", OTHERWISE)
+    with lent as model:
+        yield model
 
 
 def _verdicts(changes: ChangesByOwner) -> Iterator[PreviewedVerdict]:

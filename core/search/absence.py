@@ -25,8 +25,9 @@ EVERY_RESULT: Final = 1_000_000
 """Limit of a page that holds the whole ranking."""
 
 Verdict = Literal[
-    "shown", "below", "below_share", "repeats", "not_picked", "filtered", "not_served", "labels", "owner", "not_indexed"
-]
+    "shown", "below", "below_share", "repeats", "unlikely", "not_picked", "filtered", "not_served", "labels", "owner",
+    "not_indexed",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

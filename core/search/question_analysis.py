@@ -73,6 +73,12 @@ def analyse(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
     )
 
 
+def asks_assistant(question: str) -> bool:
+    """Return whether a question may ask for what an assistant said: "What did you recommend?", "Remind me …"."""
+    text = question[:LONGEST].replace("\u2019", "'")
+    return bool(_TOLD_ME.search(text) or _REMIND.search(text))
+
+
 def _role(text: str) -> Literal["", "user", "assistant"]:
     """Return whose words are asked for: "you" asks for the assistant's, "I" for the user's own.
 

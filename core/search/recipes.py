@@ -24,9 +24,11 @@ class Recipe:
     Scores are on a scale on which the best match by words counts 1. `recency`: the gain of a result of now, halved
     after each `half_life_days`. `diversity`: 0 ranks by score alone, 1 only by dissimilarity to the results before.
     `association`: share of the spread activation that a memory gains; 0 skips that step. `lexical` and `vector`
-    multiply the scores of each arm. `share`: of the best score, which a result must reach. `distinct`: without results
-    that cite only messages which results before them are or cite. `include`: types to search, if not all. `formula`: of
-    `core.memory.decay`, by which memories are ranked instead: similarity to the question, decay and importance.
+    multiply the scores of each arm. `share`: of the best score, which a result must reach. `rerank`: the best
+    results are read part by part, and those are returned that may answer the query, the most certain first; in searches
+    that cannot be reranked `share` decides. `distinct`: without results that cite only messages which results
+    before them are or cite. `include`: types to search, if not all. `formula`: of `core.memory.decay`, by which
+    memories are ranked instead: similarity to the question, decay and importance.
     """
 
     name: Name
@@ -41,6 +43,7 @@ class Recipe:
     lexical: float = 1.0
     vector: float = 1.0
     share: float = 0.0
+    rerank: bool = False
     distinct: bool = False
     include: frozenset[str] = frozenset({"memories", "messages", "documents"})
     formula: Formula | None = None
@@ -56,9 +59,10 @@ _ALL: Final = (
     DEFAULT,
     Recipe(
         "precise",
-        "Few results and reliable ones: each from a message of its own, none much worse than the best.",
+        "Few results and reliable ones: each from a message of its own, and likely to answer the query.",
         limit=5,
         share=0.78,
+        rerank=True,
         distinct=True,
     ),
     Recipe(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,7 +14,7 @@ from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 
 HIDDEN: Final = "message.hidden"
 RESTORED: Final = "message.restored"
@@ -58,6 +59,12 @@ def hidden_ids(tx: Tx, session_id: str) -> frozenset[str]:
     return frozenset(tx.execute(_HIDDEN, {"session": session_id}).scalars())
 
 
+def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return the hidden ones of these messages, by session and id."""
+    rows = tx.execute(_HIDDEN_AMONG, message_places(places)) if places else ()
+    return frozenset((row.session_id, row.message_id) for row in rows)
+
+
 def find_mark(tx: Tx, session_id: str, message_id: str) -> HiddenMessage | None:
     """Return the mark of a message; None if it is not hidden."""
     row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
@@ -91,5 +98,10 @@ _HIDE = text("""
 _RESTORE = text("DELETE FROM hidden_messages WHERE session_id = :session AND message_id = :message")
 
 _HIDDEN = text("SELECT message_id FROM hidden_messages WHERE session_id = :session")
+
+_HIDDEN_AMONG = text("""
+    SELECT session_id, message_id FROM hidden_messages
+    WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+""")
 
 _MARK = text("SELECT * FROM hidden_messages WHERE session_id = :session AND message_id = :message")

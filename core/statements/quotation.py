@@ -19,11 +19,26 @@ _QUOTED: Final = re.compile(
 )
 
 
+_BEFORE: Final = re.compile("“([^“”]*)”")
+
+
 class Quotation(NamedTuple):
     """A speaker and the quoted words."""
 
     speaker: str
     words: str
+
+
+def as_spoken(content: str) -> str:
+    """Return a quotation as its speaker said it, with what was said before it; any other statement as it is.
+
+    `After “My sister is Eilidh.”, Ada said: “She's a vet.”` → `Ada: My sister is Eilidh. She's a vet.`
+    """
+    quoted = read(content)
+    if quoted is None:
+        return content
+    frame = content.removesuffix(f"“{quoted.words}”")
+    return " ".join([f"{quoted.speaker}:", *_BEFORE.findall(frame), quoted.words])
 
 
 def read(content: str) -> Quotation | None:

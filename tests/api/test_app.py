@@ -236,4 +236,4 @@ def test_the_schema_of_a_rule_is_a_json_schema(door: Doors) -> None:
 def test_stats_count_what_there_is(door: Doors, remembered: Json) -> None:
     stats = door.get("/v1/stats").json()
     assert stats["events"]["message.added"] == 3
-    assert {row["category"]: row["count"] for row in stats["memories"]} == {"fact": 1, "episode": 1}
+    assert {row["category"]: row["count"] for row in stats["memories"]} == {"fact": 1}

@@ -33,6 +33,7 @@ QUICK: Final = {
     "compare": Run("--seconds 0.02", {"EVENTS": 20}),
     "cost": Run("2000", {"ROUNDS": 1}),
     "decide": Run("--seconds 0.02", {"EVENTS": 50, "ROUNDS": 1}),
+    "dates": Run(),
     "default_rules": Run(),
     "embed": Run("--texts 8 --only multilingual", {"QUESTIONS": 2}),
     "extract": Run("{tmp}/locomo.json"),
@@ -58,6 +59,7 @@ TRAINING: Final = {
 
 SERVED: Final = {
     "ablation": Run("--locomo {tmp}/locomo.json --talks 1 --recipes associative"),
+    "answers": Run("--only h01 --half held"),
     "accept": Run("", {"ROWS": 10, "ROUNDS": 1}),
     "atomic": Run("--language en"),
     "backtest": Run("", {"EVENTS": 2_000, "RULES": 2}),

@@ -67,6 +67,8 @@ def traffic(production: Production, round_: int) -> None:
         production.api.post("/v1/search", json=question).raise_for_status()
     context = {"user_id": "ada", "query": "Where does Ada live?", "max_tokens": 500}
     production.api.post("/v1/context", json=context).raise_for_status()
+    question = {"user_id": "ada", "question": "Where does Ada live?"}
+    production.api.post("/v1/answer", json=question).raise_for_status()
     call = {"name": "memory_search", "arguments": {"user_id": "ada", "query": "Where does Ada live?"}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     told = production.api.post("/mcp", json=asked, headers={"accept": "application/json, text/event-stream"})

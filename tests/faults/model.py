@@ -27,7 +27,8 @@ class Model:
     """What the server answers next, and what it was asked when; `script` is used up, then it answers well.
 
     Of pairs of statements it says `word`, by a script and with questions of their own. Of a window of messages it says
-    what `reads` makes of it, by default the umbrellas; `windows` holds the fresh messages of each it was shown.
+    what `reads` makes of it, by default the umbrellas; `windows` holds the fresh messages of each it was shown. To a
+    question about what is remembered it answers by `answers`.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Model:
         self.windows: list[list[Json]] = []
         self.questions: list[Json] = []
         self.reads: Callable[[list[Json]], Json] = umbrellas
+        self.answers: Callable[[Json], Json] = not_known
         self.word = "different"
         self.script_of_pairs: list[str] = []
         self.pairs: list[Json] = []
@@ -60,6 +62,7 @@ class Model:
             answer = opinions(asked, self.word)
         else:
             answer = self.reads(fresh_of(asked)) if is_of_window(asked) else {"memories": []}
+            answer = self.answers(asked) if shape_of(asked) == "answerfromlines" else answer
         whole = json.dumps(answer, ensure_ascii=False)
         written = {
             "garbage": "I would rather write a poem.",
@@ -150,6 +153,11 @@ def fresh_of(asked: Json) -> list[Json]:
     """The new messages of a window that is put before the model."""
     _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
     return [json.loads(line) for line in new.partition("\n\n")[0].split("\n") if line]
+
+
+def not_known(_asked: Json) -> Json:
+    """The answer of a model that finds none."""
+    return {"answerable": False, "answer": "", "lines": []}
 
 
 def opinions(asked: Json, word: str) -> Json:

@@ -20,7 +20,8 @@ from tests.works import at_work
 from workers.mirror_watcher import MirrorWatcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
-TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")
+TALK = ("I live in Lisbon. My sister is called Anna.", "Please always answer in short bullet points.")
+"""Two messages: an episode, which takes three, would quote what is edited here."""
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def planted(app: Database, works: Works, door: Doors) -> Values:
         "paths": {
             "/v1/ids": {"type": "memory"},
             "/v1/context": {"include": ["units"]},
+            "/v1/answer": {"optional": {"min_certainty"}, "min_certainty": 0},
             "/v1/rules/validate": _RULE | {"optional": _RULE.keys()},
             "/v1/rules/test": {"optional": {"rule"}},
             "/compat/mem0/v1/event/{event_id}/": {"event_id": token},
@@ -107,6 +108,7 @@ def planted(app: Database, works: Works, door: Doors) -> Values:
         "search": {"user_id": "ada", "query": MARKER},
         "memory": memory,
         "result": memory,
+        "question": MARKER,
     }
 
 

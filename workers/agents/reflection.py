@@ -9,6 +9,7 @@ from uuid import UUID
 from core.consolidation import dispute_resolution
 from core.errors import Never
 from core.events.pending import Labelled, Reported
+from core.inference import local_reader
 from core.reflection import episodes, profile, skills
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -30,8 +31,9 @@ def write_episodes(tools: Tools, job: Job) -> Outcome:
     """Write one episode of the event's session for each participant, or update those that exist."""
     model = job.model
     narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.by_rules
+    reader = local_reader.reader(tools.settings)
     with session_of(job) as session_id:
-        written = episodes.session(tools.consolidation, job.tenant_id, session_id, narrate)
+        written = episodes.session(tools.consolidation, job.tenant_id, session_id, narrate, reader)
     return Outcome(written, (), count_changes)
 
 

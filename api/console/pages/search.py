@@ -24,6 +24,9 @@ SIMILAR: Final = 8
 
 FETCHED: Final = 200
 
+QUESTION: Final = 1_000
+"""Characters of a query that are asked as a question."""
+
 
 @page("/search")
 async def get_search(
@@ -56,6 +59,16 @@ async def get_search(
         raw=raw,
         may_reveal=opener.may("raw"),
     )
+
+
+@page("/search/answer")
+async def get_answer(
+    api: ApiCalls, pages: Rendering, query: Text = "", user_id: Text = "", group_id: Text = ""
+) -> Response:
+    """Answer the question of a search; a statement alone, as a look at a page is not to cost a model's call."""
+    owner = {name: value for name, value in {"user_id": user_id, "group_id": group_id}.items() if value}
+    given = await api.post("/v1/answer", {**owner, "question": query[:QUESTION], "by": "statement"})
+    return pages.page("search_answer.html", given=given)
 
 
 @page("/search/why", method="POST")

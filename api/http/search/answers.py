@@ -22,6 +22,7 @@ class ScoreParts(Answer):
     parts: dict[str, float] = optional("What the score is made of, with `explain`")
     ranks: dict[str, int] = optional("Its place in each list, with `explain`")
     relevance: float = optional("By the strength formula, with `explain`")
+    certainty: float = optional("How certain it is to answer the query, 0 to 1, with `rerank`")
 
 
 class ResultSource(Answer):
@@ -153,6 +154,30 @@ class SearchAnswer(Answer):
     took_ms: float
     depth: Depth = optional("With `adaptive`")
     explain: SearchExplanation = optional("With `explain`")
+
+
+class ModelUseOfAnswer(Answer):
+    """Calls of the model, which are counted like any other."""
+
+    calls: int
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+class GivenAnswer(Answer):
+    """An answer to a question, or that it is not known."""
+
+    outcome: str = Field(description="`answered`, or `unknown`: nothing that is remembered tells it")
+    answer: str | None
+    by: str = Field(description="`model` or `statement`")
+    certainty: float | None = Field(
+        description="Of the statement that answers best, 0 to 1; null: a model answered, or nothing was near"
+    )
+    sources: list[FoundResult] = Field(description="What the answer rests on")
+    note: str | None = Field(description="Why no model answered where one was to; else null")
+    model: ModelUseOfAnswer | None = Field(description="Null: no model was asked")
+    took_ms: float
 
 
 class ModelTextPart(Answer):

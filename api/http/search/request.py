@@ -29,6 +29,9 @@ USERS = 10
 PER_GROUP = 3
 """Results of one session or group by default."""
 
+RERANKED = 20
+"""Most results of a search that reads them beside the query."""
+
 OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust", "structured")
 """Filters that apply to memories alone."""
 
@@ -111,6 +114,13 @@ class SearchRequest(BaseModel):
     adaptive: Annotated[
         bool | None, Field(description="Let the query determine the number of results: 3 to 15, at most `limit`")
     ] = None
+    rerank: Annotated[
+        bool | None,
+        Field(
+            description="Read the 20 best results beside the query, and return those that may answer it, the most "
+            "certain first, on one page; takes a tenth of a second or more"
+        ),
+    ] = None
     group_by: Annotated[
         Literal["session", "group"] | None, Field(description="Also return the results grouped by session or group")
     ] = None
@@ -142,8 +152,19 @@ def problems(request: SearchRequest) -> Iterator[Problem]:
         yield Problem("/time/from", "the span ends before it begins")
     if request.min_similarity is not None and request.method == "keyword":
         yield Problem("/min_similarity", "`keyword` compares no vectors: use `hybrid` or `vector`, or leave it out")
+    if request.rerank:
+        yield from _unrerankable(request)
     if request.per_group is not None and request.group_by is None:
         yield Problem("/per_group", "requires `group_by`")
+
+
+def _unrerankable(request: SearchRequest) -> Iterator[Problem]:
+    """Yield what a search that reads its best results cannot be combined with."""
+    for name in ("after", "group_by", "user_ids"):
+        if getattr(request, name):
+            yield Problem("/rerank", f"cannot be combined with `{name}`: leave one of them out")
+    if (request.limit or 0) > RERANKED:
+        yield Problem("/limit", f"at most {RERANKED} results are reranked: ask for fewer, or leave `rerank` out")
 
 
 def _unincludable(request: SearchRequest) -> Iterator[Problem]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.http.search import context, documents, search, why
+from api.http.search import answering, context, documents, search, why
 
-router = APIRouter(routes=[route for part in (search, why, context, documents) for route in part.router.routes])
+PARTS = (search, why, answering, context, documents)
+
+router = APIRouter(routes=[route for part in PARTS for route in part.router.routes])

@@ -19,6 +19,7 @@ from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
+from core.answering import reranking
 from core.consolidation.echo import Served
 from core.context import retrievers
 from core.context.adaptive_depth import depth
@@ -40,7 +41,7 @@ router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
 GROUPED = 1000
 """Results of a ranking that are read to limit those of one session or group, or to merge those of several users."""
 
-BY_RECIPE = ("limit", "adaptive", "min_similarity", "include")
+BY_RECIPE = ("limit", "adaptive", "min_similarity", "include", "rerank")
 """Parameters of a recipe that a request may override."""
 
 ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
@@ -70,13 +71,24 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
     same = _identity(who.tenant_id, request, recipe)
     cursor = pagination.decode(request.after, same) if request.after is not None else None
     now = cursor.now if cursor else request.now or request.known_at or datetime.now(UTC)
-    answer = _answer(at, who, request, _question(request, recipe, limit, cursor, now))
-    page, more = _page(answer, request, cursor, limit)
+    recipe = replace(recipe, share=0.0) if recipe.rerank else recipe
+    question = _question(request, recipe, limit, cursor, now)
+    answer = _answer(at, who, request, reranking.wider(question) if recipe.rerank else question)
+    certainties: Mapping[int, float] = {}
+    if recipe.rerank:
+        reranked = reranking.rerank(at.embedder, question, answer.results)[:limit]
+        page, more = [each.result for each in reranked], False
+        certainties = {id(each.result): each.certainty for each in reranked if each.certainty is not None}
+    else:
+        page, more = _page(answer, request, cursor, limit)
     at.hits.note(who.tenant_id, hit=any(result.memory is not None for result in page))
     outside = _outside(at, who, request, limit)
     _note_recalls(at, who, request, answer, page, [Served(retrieved.text) for _, retrieved in outside or ()])
     formula = at.settings.strength_formula if request.explain else None
     results = [result_json(result, now, formula, raw=request.raw) for result in page]
+    for result, hit in zip(results, page, strict=True):
+        if id(hit) in certainties:
+            result["scores"]["certainty"] = round(certainties[id(hit)], 3)
     if request.user_ids:
         results = [{**result, "user_id": answer.owners[id(hit)]} for result, hit in zip(results, page, strict=True)]
     content = {
@@ -119,6 +131,8 @@ def _effective_recipe(request: SearchRequest) -> Recipe:
         overrides["min_similarity"] = None
     if request.user_ids:
         overrides |= {"diversity": 0.0, "share": 0.0}  # Results of several users are merged by score alone.
+    if request.user_ids or request.group_by or request.after:
+        overrides["rerank"] = False
     return replace(named, **overrides | {"include": frozenset(overrides.get("include", named.include)) - {OUTSIDE}})
 
 

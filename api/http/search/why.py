@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -16,9 +17,11 @@ from api.ingress import audience
 from api.ingress.answers import refuses
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
+from core.answering import reranking
+from core.answering.reranking import Reranked
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
-from core.search import absence, arms
+from core.search import absence, arms, query
 from core.search.absence import ResultStanding, Target, Verdict
 from core.search.ordering import RankedHit
 
@@ -82,7 +85,11 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
     deps = audience.for_reader(deps, caller, request.reader_labels)
     question = question_of(request, request.now or request.known_at or datetime.now(UTC))
     target = Target(request.id, request.in_session)
-    standing = absence.explain(deps.db, caller.tenant_id, question, deps.embedder, target)
+    searched = reranking.wider(question) if question.recipe.rerank else question
+    standing = absence.explain(deps.db, caller.tenant_id, searched, deps.embedder, target)
+    if question.recipe.rerank and standing.verdict == "shown":
+        hits = query.search(deps.db, caller.tenant_id, searched, deps.embedder).results
+        standing = _reranked(standing, target, reranking.by_certainty(deps.embedder, question, hits), question.limit)
     return WhyAnswer(
         verdict=standing.verdict,
         reason=standing.reason,
@@ -93,6 +100,22 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
         last=_scored(standing.last),
         arms=_arms(standing),
     )
+
+
+def _reranked(standing: ResultStanding, target: Target, reranked: Sequence[Reranked], limit: int) -> ResultStanding:
+    """Return where something stands once the results were read beside the query."""
+    rank = next((at for at, each in enumerate(reranked, 1) if each.result.ranked.hit.key == target.key), None)
+    if rank is None:
+        return standing
+    certainty = reranked[rank - 1].certainty
+    if certainty is None:
+        return replace(standing, verdict="shown" if rank <= limit else "below", rank=rank, last=None)
+    if certainty < reranking.LEAST:
+        reason = f"It is taken for no answer: its certainty is {certainty:.2f}, at least {reranking.LEAST} is shown."
+        return replace(standing, verdict="unlikely", reason=reason, rank=None)
+    verdict: Verdict = "shown" if rank <= limit else "below"
+    reason = f"It ranks {rank} by how certain it is to answer ({certainty:.2f}); {limit} are shown."
+    return replace(standing, verdict=verdict, reason=reason, rank=rank, last=None)
 
 
 def _of_pages(request: WhyRequest) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from core.answering import model_answer
 from core.consolidation import llm_judge
 from core.extraction import llm_extractor
 from core.forgetting import suggested
@@ -80,6 +81,11 @@ _TASKS: Final[Mapping[str, PromptExample]] = {
         suggested.PROMPT.shape,
         'Messages:\n{"message": 1, "by": "Ada", "text": "I moved to Lisbon in May."}\n\n'
         'Newest message:\n{"by": "Ada", "text": "I wish that move had never come up here."}',
+    ),
+    "answer": PromptExample(
+        model_answer.PROMPT.shape,
+        '{"question": "Where do I live?", "today": "2026-11-21 Saturday", "owner": "ada"}\n'
+        '{"n": 1, "said": "2026-05-30", "by": "Ada", "text": "I moved to Lisbon in May."}',
     ),
 }
 

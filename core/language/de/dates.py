@@ -12,6 +12,7 @@ from core.language.calendar import (
     DateMention,
     Precision,
     Resolved,
+    clause,
     first_of_year,
     midnight,
     month_near,
@@ -25,7 +26,7 @@ from core.language.parts import Dates
 MONTHS: Final = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
 WEEKDAYS: Final = "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split()
 NUMBERS: Final = dict(
-    zip("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(1, 13), strict=True)
+    zip("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(1, 13), strict=True), vierzehn=14
 ) | dict.fromkeys(("eine", "einem", "einer", "einen"), 1)
 UNITS: Final = {"tag": "day", "woche": "week", "monat": "month", "jahr": "year"}
 SEASONS: Final = {"winter": 1, "frühling": 4, "frühjahr": 4, "sommer": 7, "herbst": 10}
@@ -49,15 +50,22 @@ _DATE = lazy_regex(
     r"|(?P<iso>\d{4}-\d{2}-\d{2})"
     rf"|(?<=am )(?P<weekday>{WEEKDAY})"
     rf"|(?P<month3>{MONTH})\s+(?P<year3>\d{{4}})"
-    rf"|(?<=im )(?P<month4>{MONTH})"
+    rf"|(?:(?<=im )|(?<=seit )|(?<=ab )|(?<=bis ))(?P<month4>{MONTH})"
     r"|(?:(?<=im )Jahre? |(?<=seit )|(?<=bis )|(?<=ab ))(?P<year4>(?:19|20)\d\d)"
     r")(?![\w-])",
     re.IGNORECASE,
 )
 _PAST = lazy_regex(
-    r"\b(?:war|waren|hatten?|wurden?|ging|kam|kaufte|machte|ge[a-zäöü]{3,}(?:t|en)|[a-zäöü]+iert|"
+    r"\b(?:war|waren|hatten?|wurden?|ging|kam|kaufte|machte|ge[a-zäöü]{3,}(?:t|en)|"
+    r"(?:habe?|hast|hat|haben|habt)\b.{0,80}\b[a-zäöü]+iert|"
     r"(?:an|auf|aus|ein|ab|mit|um|vor|zu)ge[a-zäöü]{3,}(?:t|en))\b"
 )
+_CLAUSE_END: Final = lazy_regex(r"[,;!?]|(?<=[a-zäöüß])\.(?= [A-ZÄÖÜ])| und (?=\w)| aber ")
+_OWN: Final = lazy_regex(
+    r"^\s*(?!(?:am|im|in|mit|bei|nach|auf|um|zu|von|für|aus|an|und|oder)\b)[a-zäöü]|\b(?i:ich|wir|du|ihr|er|sie|es|man)\b|"
+    r"\b(?i:das|der|die|den|mein\w*|unser\w*|sein\w*|ihr\w*) \w+ \w+"
+)
+"""Signs that a part of a sentence is a clause of its own: it opens with a verb, or has a subject."""
 _AHEAD = lazy_regex(r"\b(?:werden?|wird|wirst|will|wollen|möchten?|planen?|plant|bald|demnächst)\b", re.IGNORECASE)
 _RECURS = lazy_regex(r"\b(?:Geburtstag|Jahrestag|Namenstag|geboren|jedes Jahr)\b")
 
@@ -72,10 +80,13 @@ _ALONE = {
 
 
 def find(text: str, base: datetime) -> Iterator[DateMention]:
-    """Yield the dates in a text, those without a year in the future unless a verb stands in the past."""
-    ahead = bool(_AHEAD.search(text)) or not _PAST.search(text)
+    """Yield the dates in a text, those without a year in the future unless a verb of their clause is in the past."""
     recurs = bool(_RECURS.search(text))
     for match in _DATE.finditer(text):
+        start, end = clause(text, match.start(), match.end(), _CLAUSE_END)
+        beside = text[start : match.start()], text[match.end() : end]
+        clause_text = text[start:end] if any(map(_OWN.search, beside)) else text
+        ahead = bool(_AHEAD.search(clause_text)) or not (_PAST.search(clause_text) or _since(match))
         try:
             resolved = _relative(match, base) or _absolute(match, base, ahead=ahead, recurs=recurs)
         except ValueError:  # 30. Februar: no such day, so it stays as written
@@ -85,6 +96,10 @@ def find(text: str, base: datetime) -> Iterator[DateMention]:
             shown = _with_lead((match["lead"] or "").lower(), precision, name)
             shown = shown[0].upper() + shown[1:] if match.start() == 0 else shown
             yield DateMention(match.start(), match.end(), when, precision, shown)
+
+
+def _since(match: re.Match[str]) -> bool:
+    return (match["lead"] or "").lower() == "seit"
 
 
 def _relative(match: re.Match[str], base: datetime) -> Resolved | None:

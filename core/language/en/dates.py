@@ -16,6 +16,7 @@ from core.language.calendar import (
     DateMention,
     Precision,
     Resolved,
+    clause,
     first_of_year,
     midnight,
     month_near,
@@ -54,7 +55,7 @@ _DATE = lazy_regex(
     rf"|(?P<which>last|this past|past|this coming|coming|this|next) (?P<weekday>{_DAYNAMES})(?! best)"
     rf"|(?P<which2>last|this past|this|next) (?P<span>week(?:end)?|month|year|{'|'.join(SEASONS)})"
     rf"|(?P<which3>last|this|next) (?P<month>{_MONTHNAMES})"
-    rf"|{_NUM} {_UNIT} (?P<dir>ago|back|from now)"
+    rf"|{_NUM} {_UNIT} (?P<dir>ago|back|from now|from today)(?: today)?"
     rf"|(?P<a_ago>(?:the|a) (?P<unit2>week|month|year) before last)"
     r"|(?P<iso>\d{4}-\d{2}-\d{2})"
     rf"|(?P<dmy>(?:(?:{_MONTH_SHORT})\.? \d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,? \d{{4}})?|"
@@ -113,13 +114,17 @@ _PRESENT = lazy_regex(
     re.IGNORECASE,
 )
 """Verbs in the present, which with a date speak of one to come, whatever happened before ("I got it, I start on …")."""
+_SUBJECT = lazy_regex(
+    r"\b(?:I|we|you|he|she|it|they|there|this|that)\b|\b(?:the|my|our|his|her|their|your|a|an) \w+ \w+", re.IGNORECASE
+)
+"""Subjects, with which a part of a sentence is a clause of its own."""
 _FUTURE_AFTER = lazy_regex(
     r"^,? (?:the |my |our )?(?!and\b|but\b|so\b|then\b|or\b)\w+(?:['’]ll| will| (?:am|is|are) going to)\b",
     re.IGNORECASE,
 )
 """A clause in the future that opens with the date: "from 2 March I'll be …"."""
 _RECURS = lazy_regex(
-    r"\b(?:birthday|anniversary|name day)(?: always)? (?:is|falls|comes)(?: always)?(?: on| in)?$|"
+    r"\b(?:birthday|anniversary|name day)(?: always)?(?: is|['’]s| falls| comes)(?: always)?(?: on| in)?$|"
     r"\bbirthday[,:]$|"
     r"\b(?:birthday|anniversary) \(?(?:on|in)$|\bborn(?: on| in)?$|\bevery(?: year)?(?: on| in)?$",
     re.IGNORECASE,
@@ -202,6 +207,8 @@ def _named_weekday(match: re.Match[str], base: datetime) -> Resolved:
         when = midnight(base) + timedelta(days=day - base.weekday())
     else:
         when = weekday(base, day, -1 if back else 1)
+        # Of a day so near nobody says "next".
+        when += timedelta(weeks=which == "next" and when - midnight(base) < timedelta(days=3))
     return when, Precision.DAY, f"on {_weekday_name(when)}"
 
 
@@ -234,8 +241,11 @@ def _named_month(match: re.Match[str], base: datetime) -> Resolved:
 
 
 def _ago(match: re.Match[str], base: datetime) -> Resolved:
-    sign = 1 if match["dir"].lower() == "from now" else -1
-    return _shifted(base, sign * _count(match["n"]), match["unit"])
+    sign = 1 if match["dir"].lower().startswith("from") else -1
+    count, unit = sign * _count(match["n"]), match["unit"].lower()
+    if unit == "week" and match.group().endswith("today"):
+        count, unit = 7 * count, "day"
+    return _shifted(base, count, unit)
 
 
 def _before_last(match: re.Match[str], base: datetime) -> Resolved:
@@ -262,7 +272,8 @@ def _written_date(match: re.Match[str], base: datetime) -> Resolved | None:
     if _recurs(match) and not _YEAR_SAID.search(phrase):
         return None
     when = _parse(phrase, base.date().isoformat(), future=_looks_ahead(match))
-    if when and not _YEAR_SAID.search(phrase) and not _FUTURE_HINT.search(match.string):
+    is_limit = (match["lead"] or "").strip().lower() in {"until", "till", "by"}
+    if when and not _YEAR_SAID.search(phrase) and not (is_limit or _FUTURE_HINT.search(match.string)):
         last = _parse(phrase, base.date().isoformat(), future=False)
         when = last if last and base.replace(tzinfo=None) - last <= JUST_PAST else when
     return (when.replace(tzinfo=base.tzinfo), Precision.DAY, f"on {_day_name(when)}") if when else None
@@ -300,20 +311,26 @@ def _parse(phrase: str, base_day: str, *, future: bool) -> datetime | None:
     )
 
 
-_CLAUSE_END = lazy_regex(r"[,;:]| (?:and|but|so|because|then) (?=I\b|we\b|my\b|it\b|he\b|she\b|they\b)|[-–—] ")
+_CLAUSE_END = lazy_regex(
+    r"[,;:]|[.!?](?= )| (?:and|but|so|because|then) (?=I\b|we\b|my\b|it\b|he\b|she\b|they\b)|[-–—] "
+)
 
 
 def _looks_ahead(match: re.Match[str]) -> bool:
-    """Return whether the date lies ahead, by its own clause, else by the sentence; without a sign it does."""
+    """Return whether the date lies ahead, by its own clause; without a sign it does: "I got it, the movers come on …".
+
+    What is no clause of its own ("… and Carla on 3 March") is read with the rest of the sentence.
+    """
     if re.match(r"(?:since|back in)\b", match["lead"] or "", re.IGNORECASE):
         return False
     text, at = match.string, match.start()
     if _FUTURE_AFTER.match(text[match.end() :]):
         return True
-    start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, at)), default=0)
-    end = _CLAUSE_END.search(text, match.end())
-    signs = (_sign(text[start : end.start() if end else None], at - start), _sign(text, at))
-    return next((sign for sign in signs if sign is not None), True)
+    start, end = clause(text, at, match.end(), _CLAUSE_END)
+    sign = _sign(text[start:end], at - start)
+    if sign is None and not (_SUBJECT.search(text[start:at]) or _SUBJECT.search(text[match.end() : end])):
+        sign = _sign(text, at)
+    return True if sign is None else sign
 
 
 def _sign(said: str, at: int) -> bool | None:

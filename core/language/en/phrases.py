@@ -30,13 +30,11 @@ PHRASES: Final = Phrases(
     kinds={},
     guidance=_GUIDANCE,
     episode=EpisodePhrases(
-        opened="{name} {talked}{about} on {day}, {span} UTC ({messages} messages).",
+        opened="{name} {talked} on {day}.",
         talked_with="talked with {others}",
         talked_alone="spoke",
-        about=" about {topics}",
-        about_nothing="",
-        began=" {name} began: “{text}”",
-        action=" {action}",
+        quoted=" “{text}”",
+        quoted_from=" {who}: “{text}”",
         outcomes={
             "succeeded": "It succeeded",
             "failed": "It failed",

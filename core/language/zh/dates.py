@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from core.language.calendar import JUST_PAST, DateMention, Precision, Resolved, midnight, shift, weekday
+from core.language.calendar import JUST_PAST, DateMention, Precision, Resolved, clause, midnight, shift, weekday
 from core.language.lazy_regex import lazy_regex
 from core.language.parts import Dates
 
@@ -84,7 +84,10 @@ _AHEAD = lazy_regex(
 )
 
 
-_PAST = lazy_regex(r"了|过(?!年|节|生日)|刚|已经|曾|以前|当时|那年|[从自]")
+_CLAUSE_END = lazy_regex(r"[，。！？；]")
+
+
+_PAST = lazy_regex(r"了|过(?!年|节|生日|去(?!了))|[做去来买结生办动开拿见]的|刚|已经|曾|以前|当时|那年|[从自]")
 
 
 _RECURS = lazy_regex(r"(?:生日|纪念日|忌日)(?:都|就|总)?(?:是|在|：|:)?$|每年(?:的)?$")
@@ -99,7 +102,6 @@ _QUOTED = lazy_regex(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉|“[^“”]{
 
 def find(text: str, base: datetime) -> Iterator[DateMention]:
     text = _QUOTED.sub(lambda quoted: "\ue000" * len(quoted.group()), text)
-    ahead = True if _AHEAD.search(text) else False if _PAST.search(text) else None
     habitual = _HABITUAL.search(text)
     named: datetime | None = None
     for match in _DATE.finditer(text):
@@ -107,6 +109,9 @@ def find(text: str, base: datetime) -> Iterator[DateMention]:
             continue
         if match["month"] and (_RECURS.search(text[: match.start()]) or _RECURS_AFTER.search(text[match.end() :])):
             continue
+        start, end = clause(text, match.start(), match.end(), _CLAUSE_END)
+        clause_text = text[start:end]
+        ahead = True if _AHEAD.search(clause_text) else False if _PAST.search(clause_text) else None
         resolved = _resolve(match, named or base if match["lone"] else base, ahead=ahead)
         if resolved:
             when, precision, shown = resolved

@@ -30,13 +30,11 @@ PHRASES: Final = Phrases(
     },
     guidance=_GUIDANCE,
     episode=EpisodePhrases(
-        opened="{name}于{day}{span}（UTC）{talked}{about}（共{messages}条消息）。",
-        talked_with="与{others}",
-        talked_alone="",
-        about="谈了{topics}",
-        about_nothing="谈了话",
-        began="{name}先说：“{text}”。",
-        action="{action}",
+        opened="{name}于{day}{talked}。",
+        talked_with="与{others}谈话",
+        talked_alone="发言",
+        quoted="“{text}”",
+        quoted_from="{who}：“{text}”",
         outcomes={
             "succeeded": "事情成功了",
             "failed": "没有成功",

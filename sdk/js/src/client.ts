@@ -83,6 +83,11 @@ export class Imprint {
     return this.request("POST", "/v1/search", { body: asked });
   }
 
+  /** Answer a question from what is remembered; `answer` is null if nothing tells it. */
+  answer(asked: BodyOf<"answerQuestion">): Promise<AnswerOf<"answerQuestion">> {
+    return this.request("POST", "/v1/answer", { body: asked });
+  }
+
   /** Build what a model should read, within a token limit. */
   context(asked: Partial<BodyOf<"buildContext">>): Promise<Context> {
     return this.request("POST", "/v1/context", { body: asked });

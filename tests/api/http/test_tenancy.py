@@ -154,6 +154,10 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"user_id": a.user, "query": a.word, "id": a.memory}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "id": "m1", "in_session": a.session}},
     ],
+    ("post", "/v1/answer"): [
+        lambda a: {"json": {"user_id": a.user, "question": a.word, "min_certainty": 0}},
+        lambda a: {"json": {"group_id": "g", "question": a.word, "min_certainty": 0, "known_at": NOON}},
+    ],
     ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],

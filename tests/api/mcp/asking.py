@@ -76,6 +76,7 @@ BAD: Sequence[tuple[str, Json, int, list[str]]] = (
     ("memory_search", {"query": "x"}, 422, ["/user_id"]),
     ("memory_search", {"user_id": "ada", "query": "x", "limit": "many", "kinds": ["x"]}, 422, ["/limit", "/kinds/0"]),
     ("memory_search", {"user_id": "ada", "q": "x"}, 422, ["/query", "/q"]),
+    ("memory_answer", {"question": "x"}, 422, ["/user_id"]),
     ("memory_add", {"user_id": "ada"}, 422, ["/content"]),
     ("memory_add", {"user_id": "ada", "content": "x", "attribute": "home.city"}, 422, ["/value"]),
     ("memory_update", {"memory_id": "7", "content": "x"}, 422, ["/memory_id"]),

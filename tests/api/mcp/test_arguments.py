@@ -21,6 +21,7 @@ ID = "01a2226d-0589-7058-bdd5-df2e99c7040e"
 REQUIRED: Json = {
     "user_id": "ada",
     "query": "tea",
+    "question": "What does Ada drink?",
     "content": "Ada likes tea.",
     "memory_id": ID,
     "session_id": "s1",

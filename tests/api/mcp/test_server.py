@@ -25,7 +25,7 @@ from tests.samples import TENANT, said
 
 def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Settings, app: Database) -> None:
     scopes = {
-        "read": {"memory_search", "memory_list", "memory_why", "context_build"},
+        "read": {"memory_search", "memory_answer", "memory_list", "memory_why", "context_build"},
         "write": {
             "memory_add",
             "memory_update",
@@ -58,6 +58,7 @@ def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Sett
 
 GOOD: dict[str, Json] = {
     "memory_search": {"user_id": "ada", "query": "x"},
+    "memory_answer": {"user_id": "ada", "question": "x"},
     "memory_add": {"user_id": "ada", "content": "Ada lives in Lisbon."},
     "memory_update": {"memory_id": NOBODY},
     "memory_forget": {"memory_id": NOBODY},

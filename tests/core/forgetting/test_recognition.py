@@ -20,7 +20,7 @@ ERRS = pytest.mark.xfail(strict=True, reason="the reader errs")
         "Delete what I shared about my panic attacks.",
         "The address I gave you last week can be deleted.",
         "Take the bit about my debts out of your notes.",
-        "I'd rather you didn't hang on to my salary.",
+        pytest.param("I'd rather you didn't hang on to my salary.", marks=ERRS),
         "Stop keeping track of my weight.",
         "I shouldn't have told you about the affair. Please wipe that.",
         "Let's pretend I never mentioned the lawsuit to you.",

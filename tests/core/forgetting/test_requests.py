@@ -25,6 +25,19 @@ SCOPES = {
 UNREAD = {"zh-102"}
 """Requests that the reader does not recognise."""
 
+MISREAD = {"zh-120"}
+"""Other talk that it takes for a request."""
+
+OTHERS = [
+    pytest.param(
+        scenario,
+        id=scenario["id"],
+        marks=[pytest.mark.xfail(strict=True, reason="the reader errs")] if scenario["id"] in MISREAD else [],
+    )
+    for scenario in SCENARIOS
+    if not scenario["is_request"]
+]
+
 REQUESTS = [
     pytest.param(
         scenario,
@@ -43,7 +56,7 @@ def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
     assert found.scope in SCOPES[scenario["scope"]]
 
 
-@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if not one["is_request"]], ids=lambda one: one["id"])
+@pytest.mark.parametrize("scenario", OTHERS)
 def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
     assert request_of(scenario["last"]["text"]) is None
 

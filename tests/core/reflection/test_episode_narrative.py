@@ -18,7 +18,7 @@ PLAIN = EpisodeFacts(
     started_at=NOON,
     ended_at=NOON + timedelta(minutes=20),
     messages=6,
-    opening="Can you find a hotel in Porto?",
+    sentences=[("I will fly to Porto on 3 December.", ""), ("I am allergic to feathers.", "")],
     actions=["Ada will fly to Porto on 3 December 2026."],
     ending=Ending("ended"),
 )
@@ -55,20 +55,26 @@ def test_thanks_at_the_beginning_say_nothing_of_the_end() -> None:
     assert episode_narrative.ending_of(talk).outcome == "ended"
 
 
-def test_it_tells_with_whom_about_what_when_what_was_done_and_how_it_ended() -> None:
+def test_it_tells_with_whom_when_in_whose_words_and_how_it_ended() -> None:
     ended = replace(PLAIN, ending=Ending("resolved", message("Thanks, that solved it!"), reward=0.5))
     assert episode_narrative.narrate(ended) == (
-        "Ada talked with Bob and the assistant about hotel and Porto on 21 November 2026, 12:00–12:20 UTC (6 messages)."
-        " Ada began: “Can you find a hotel in Porto?” Ada will fly to Porto on 3 December 2026. "
-        "It was resolved: “Thanks, that solved it!” Reward: 0.5."
+        "Ada talked with Bob and the assistant on 21 November 2026. “I will fly to Porto on 3 December.” "
+        "“I am allergic to feathers.” It was resolved: “Thanks, that solved it!” Reward: 0.5."
+    )
+
+
+def test_who_only_listened_is_told_who_said_what() -> None:
+    listened = replace(PLAIN, name="Dan", others=["Bob"], sentences=[("I will bring the tent.", "Bob")])
+    assert episode_narrative.narrate(listened) == (
+        "Dan talked with Bob on 21 November 2026. Bob: “I will bring the tent.”"
     )
 
 
 def test_a_chinese_conversation_is_told_in_chinese() -> None:
     chinese = replace(
-        PLAIN, name="小明", others=[ASSISTANT], topics=["机票"], opening="帮我订机票", actions=[],
-        ended_at=NOON, ending=Ending("failed", message("还是不行。")),
+        PLAIN, name="小明", others=[ASSISTANT], sentences=[("下周去北京出差。", "")],
+        ending=Ending("failed", message("还是不行。")),
     )  # fmt: skip
     assert episode_narrative.narrate(chinese) == (
-        "小明于2026年11月21日12:00（UTC）与助手谈了机票（共6条消息）。小明先说：“帮我订机票”。没有成功：“还是不行。”。"
+        "小明于2026年11月21日与助手谈话。“下周去北京出差。”没有成功：“还是不行。”。"
     )

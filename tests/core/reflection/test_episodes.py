@@ -11,6 +11,7 @@ from core.config import Settings
 from core.consolidation import judge, pipeline
 from core.errors import NotFound
 from core.events.publishing import Author
+from core.inference import local_reader
 from core.inference.client import Call
 from core.inference.embedders import HashEmbedder
 from core.inference.openai_client import OpenAIClient
@@ -30,7 +31,7 @@ AUTHOR = Author("episode_writer")
 def wrote(app: Database, settings: Settings, session: str = "s1", narrate: Narrate = by_rules) -> Json:
     """Write the episodes of a session."""
     consolidation = pipeline.from_settings(app, HashEmbedder(), settings)
-    found = episodes.session(consolidation, TENANT, session, narrate)
+    found = episodes.session(consolidation, TENANT, session, narrate, local_reader.reader(settings))
     with app.tenant(TENANT) as tx:
         return found.write(tx, AUTHOR)
 
@@ -50,6 +51,7 @@ def trip(session: str = "s1", **more: Any) -> list[Json]:
         said("Can you find me a hotel in Porto?", session=session, time="2026-11-21T12:00:00Z", **more),
         said("Hotel Sol has rooms.", session=session, role="assistant", time="2026-11-21T12:05:00Z", **more),
         said("I booked Hotel Sol for 3 December.", session=session, time="2026-11-21T12:10:00Z", **more),
+        said("I am allergic to feathers.", session=session, time="2026-11-21T12:15:00Z", **more),
         said("Thanks, that solved it!", session=session, time="2026-11-21T12:20:00Z", **more),
     ]
 
@@ -63,26 +65,36 @@ def test_a_conversation_becomes_an_episode_with_all_that_is_known_of_it(app: Dat
     assert one.occurred_at == one.valid_from == datetime(2026, 11, 21, 12, tzinfo=UTC)
     assert {n: one.structured[n] for n in ("participant", "with", "outcome", "success", "reward", "messages")} == {
         "participant": "ada", "with": ["assistant"], "outcome": "resolved", "success": True, "reward": None,
-        "messages": 4,
+        "messages": 5,
     }  # fmt: skip
     assert one.structured["ended_at"] == "2026-11-21T12:20:00+00:00"
     assert one.structured["actions"] == ["ada booked Hotel Sol for 3 December 2026."]
-    assert one.content.startswith("ada talked with the assistant about ")
+    assert one.content == (
+        "ada talked with the assistant on 21 November 2026. “I booked Hotel Sol for 3 December.” "
+        "“I am allergic to feathers.” It was resolved: “Thanks, that solved it!”"
+    )
     assert quotes(app, one) == sorted(
         [
             "Can you find me a hotel in Porto?",
             "Hotel Sol has rooms.",
             "I booked Hotel Sol for 3 December.",
+            "I am allergic to feathers.",
             "Thanks, that solved it!",
         ]
     )
 
 
 def test_a_chinese_conversation_becomes_a_chinese_episode(app: Database, settings: Settings) -> None:
-    accept(app, said("帮我订去北京的机票"), said("机票订好了。", role="assistant"), said("谢谢，问题解决了。"))
+    accept(
+        app,
+        said("我下周三去北京出差。"),
+        said("机票订好了。", role="assistant"),
+        said("我对花生过敏，飞机餐不要有花生。"),
+        said("谢谢，问题解决了。"),
+    )
     wrote(app, settings)
     (one,) = stored(app)
-    assert "机票" in one.content
+    assert "“我对花生过敏，飞机餐不要有花生。”" in one.content
     assert "问题得到了解决：“谢谢，问题解决了。”" in one.content
     assert (one.structured["outcome"], one.structured["success"]) == ("resolved", True)
 
@@ -124,7 +136,7 @@ def test_when_the_conversation_goes_on_the_same_episode_is_brought_up_to_date(
     assert wrote(app, settings) == {"episodes": 1, "edited": 1}
     (after,) = stored(app)
     assert (after.id, after.version, changes_of(app, after.id)) == (before.id, 2, ["add", "edit"])
-    assert (after.structured["messages"], after.structured["success"]) == (5, None)
+    assert (after.structured["messages"], after.structured["success"]) == (6, None)
     assert "The hotel is still broken, it failed." in quotes(app, after)
 
 
@@ -170,7 +182,7 @@ def test_who_only_listened_has_an_episode_if_they_are_a_user_here(app: Database,
 def test_people_under_one_user_have_an_episode_each(app: Database, settings: Settings) -> None:
     accept(
         app,
-        said("How was the pottery class?", speaker="Caroline"),
+        said("I adopted a dog last week. How was the pottery class?", speaker="Caroline"),
         said("I joined a pottery class yesterday.", speaker="Melanie", role="assistant"),
         said("The pottery sounds lovely.", speaker="Caroline"),
     )
@@ -268,7 +280,7 @@ def test_one_that_has_faded_is_brought_back_when_its_conversation_goes_on(app: D
     assert wrote(app, settings) == {"episodes": 1}
     accept(app, said("One more hotel, please."))
     wrote(app, settings)
-    assert [(m.status, m.structured["messages"]) for m in stored(app)] == [("active", 5)]
+    assert [(m.status, m.structured["messages"]) for m in stored(app)] == [("active", 6)]
 
 
 def test_a_hostile_message_is_not_retold(app: Database, settings: Settings) -> None:
@@ -285,7 +297,12 @@ def test_a_hostile_message_is_not_retold(app: Database, settings: Settings) -> N
 
 def test_a_secret_that_was_said_is_not_retold(app: Database, settings: Settings) -> None:
     card = "4111 1111 1111 1111"
-    accept(app, said(f"Pay the hotel with card {card}."), said("Done.", role="assistant"), said("Thanks, hotel paid!"))
+    accept(
+        app,
+        said(f"I paid the hotel with my card {card}."),
+        said("Done.", role="assistant"),
+        said("I am allergic to feathers."),
+    )
     wrote(app, settings)
     (one,) = stored(app)
     assert card not in one.content + str(one.structured) + str(quotes(app, one))
@@ -347,7 +364,7 @@ def test_a_model_that_fails_or_writes_nonsense_leaves_the_wording_to_the_rules(
         accept(app, *trip("s2"))
         wrote(app, settings, "s2", narrate=episodes.by_model(client, calls.append))
     assert [call.outcome for call in calls] == ["misshapen", "misshapen", "refused"]
-    assert all(" talked with the assistant about " in m.content for m in stored(app))
+    assert all("“I am allergic to feathers.”" in m.content for m in stored(app))
 
 
 def test_a_model_that_puts_in_what_nobody_said_is_not_believed(app: Database, settings: Settings) -> None:

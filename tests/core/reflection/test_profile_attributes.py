@@ -107,8 +107,15 @@ def test_preferences_instructions_habits_and_goals_have_their_own_sections() -> 
     }
 
 
-def test_episodes_and_skills_do_not_describe_a_person() -> None:
-    assert of_ada(*(replace(PLAIN, category=c) for c in (Category.EPISODE, Category.SKILL))) == {}
+def test_episodes_and_skills_stand_apart_from_what_describes_a_person_the_latest_episodes_first() -> None:
+    talks = [
+        replace(PLAIN, id=f"e{n}", category=Category.EPISODE, content=f"Talk {n}.", since=PLAIN.since + timedelta(n))
+        for n in range(profile_attributes.EPISODES + 2)
+    ]
+    found = of_ada(*talks, replace(PLAIN, category=Category.SKILL, content="To deploy: 1. Test."))
+    assert found.keys() == {"skills", "episodes"}
+    assert [line["content"] for line in found["skills"]] == ["To deploy: 1. Test."]
+    assert [line["content"] for line in found["episodes"]] == [f"Talk {n}." for n in (6, 5, 4, 3, 2)]
 
 
 def test_what_is_known_of_others_stands_under_their_names() -> None:

@@ -38,3 +38,17 @@ def test_the_words_around_a_quotation_make_a_sentence() -> None:
 )
 def test_what_is_no_quotation_is_none(content: str) -> None:
     assert quotation.read(content) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "spoken"),
+    [
+        ("After “My sister is Eilidh.”, Ada said: “She's a vet.”", "Ada: My sister is Eilidh. She's a vet."),
+        ("Ada said on 2 December 2025: “I moved.”", "Ada: I moved."),
+        ("在“我妹妹在重庆当护士。”之后，小安说：“每周二值夜班。”", "小安: 我妹妹在重庆当护士。 每周二值夜班。"),
+        ("Asked “Where to?”, Ada said: “To Porto.”", "Ada: Where to? To Porto."),
+        ("Ada lives in Porto.", "Ada lives in Porto."),
+    ],
+)
+def test_a_quotation_is_read_as_it_was_spoken(content: str, spoken: str) -> None:
+    assert quotation.as_spoken(content) == spoken

@@ -113,7 +113,12 @@ def test_what_they_cannot_work_on_is_set_aside_with_the_reason(
 def test_episodes_are_retold_by_a_model_where_one_is_configured_and_its_call_is_written_down(
     settings: Settings, app: Database
 ) -> None:
-    accept(app, said("Find a hotel."), said("Hotel Sol.", role="assistant"), said("Thanks for the hotel!"))
+    accept(
+        app,
+        said("I booked a hotel in Porto."),
+        said("Hotel Sol.", role="assistant"),
+        said("I am allergic to feathers."),
+    )
     with serving() as model:
         tools = tools_of(settings, app)
         client = OpenAIClient(model.url, "k", "fake", 5.0)

@@ -104,6 +104,12 @@ class AsyncImprint:
         found: list[Json] = answer["results"]
         return found
 
+    async def answer(self, question: str, *, user_id: str | None = None, **fields: Any) -> Json:
+        """Answer a question; `answer` is None if nothing tells it. `fields` are those of `POST /v1/answer`."""
+        asked = _given({"question": question, "user_id": user_id, **fields})
+        answer: Json = await self.request("POST", "/v1/answer", json=asked)
+        return answer
+
     async def context(self, *, user_id: str | None = None, **fields: Any) -> Json:
         """Assemble what a model should read; `fields` are those of `POST /v1/context`."""
         answer: Json = await self.request("POST", "/v1/context", json=_given({"user_id": user_id, **fields}))

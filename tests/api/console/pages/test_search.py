@@ -64,3 +64,15 @@ def test_a_key_without_the_scope_sees_no_control_and_no_raw_text(
     assert refused.status_code == 403
     assert "4111" not in refused.text
     assert "Show as it was sent" not in stranger.get("/search").text
+
+
+def test_the_answer_stands_above_the_results_with_its_source(browser: Browser, app: Database) -> None:
+    home = a_memory("Ada does live in Porto.")
+    carry_out(app, home)
+    assert "/console/search/answer?" in browser.get("/search?user_id=ada&query=Where+does+Ada+live%3F").text
+    shown = browser.get("/search/answer?user_id=ada&query=Where+does+Ada+live%3F").text
+    assert "Ada does live in Porto." in shown
+    assert f"/console/memories/{home.id}" in shown
+    unknown = browser.get("/search/answer?user_id=ada&query=Which+dentist%3F").text
+    assert "Not known." in unknown
+    assert "The nearest is" in unknown

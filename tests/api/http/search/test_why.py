@@ -125,8 +125,15 @@ def test_a_recipe_that_thins_out_says_so(door: Doors) -> None:
     stated(door, TEA)
     other = stated(door, "Bob repairs bicycles on Sundays.")
     found = why(door, other, recipe="precise")
-    assert found["verdict"] in {"below_share", "filtered"}
-    assert found["reason"]
+    assert (found["verdict"], found["rank"], "no answer" in found["reason"]) == ("unlikely", None, True)
+
+
+def test_a_place_after_reranking_is_that_of_the_page(door: Doors) -> None:
+    stated(door, "Ada's aunt drinks coffee.")
+    tea = stated(door, TEA)
+    asked = {"query": "Ada drinks green tea", "recipe": "precise"}
+    assert next(one["id"] for one in results(door, **asked)) == tea
+    assert (why(door, tea, **asked)["rank"], why(door, tea, **asked)["verdict"]) == (1, "shown")
 
 
 def test_explain_lists_what_each_arm_found(door: Doors) -> None:

@@ -1,0 +1,1 @@
+"""Answers to questions, from what is remembered."""

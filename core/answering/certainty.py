@@ -1,0 +1,52 @@
+"""How certain statements are to answer a question: by the nearness of each part of a message to it. No transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answering.statements import Statement
+from core.inference.embedders import Embedder
+
+Floats = NDArray[np.float64]
+
+STEEPNESS: Final = 6.0
+MIDDLE: Final = 0.5
+"""Of the curve from cosine to certainty: its steepness, and the cosine of a certainty of one half.
+
+Fitted to the development half with the multilingual model (`python -m bench.answers --half dev --fit`).
+"""
+
+BY_SCORE: Final = 0.06
+"""Cosine that the best score of the search is worth, where one of several statements is chosen."""
+
+
+def cosines(embedder: Embedder, question: str, statements: Sequence[Statement]) -> Floats:
+    """Return the cosine of each statement and a question; a result that is one statement has it from the search."""
+    parts = Counter(id(statement.result) for statement in statements)
+    stored = [
+        statement.result.ranked.hit.cosine if parts[id(statement.result)] == 1 else None for statement in statements
+    ]
+    unread = [at for at, cosine in enumerate(stored) if cosine is None]
+    result = np.array([np.nan if cosine is None else cosine for cosine in stored], dtype=np.float64)
+    if unread:
+        vector = np.asarray(embedder.embed_queries([question])[0], dtype=np.float64)
+        result[unread] = np.asarray(embedder.embed([statements[at].attributed for at in unread])) @ vector
+    return result
+
+
+def certainties(nearness: Floats) -> Floats:
+    """Return how certain statements with these cosines are to answer a question, from 0 to 1."""
+    certain: Floats = 1 / (1 + np.exp(-STEEPNESS * (nearness - MIDDLE)))
+    return certain
+
+
+def preference(nearness: Floats, statements: Sequence[Statement]) -> Floats:
+    """Return what orders statements: the cosine, and how the search ranks their results."""
+    scores = np.array([statement.result.ranked.score for statement in statements])
+    best: Floats = nearness + BY_SCORE * scores / (scores.max(initial=0.0) or 1.0)
+    return best
