@@ -58,7 +58,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a question at each door."""
+    """Outcomes of a question at each endpoint."""
 
     kind: str
     answered: str

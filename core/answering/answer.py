@@ -18,8 +18,7 @@ from core.inference.ask import ModelRefused
 from core.inference.client import Call, ChatClient
 from core.inference.embedders import Embedder
 from core.inference.token_bucket import Need
-from core.memory.as_of import NOW
-from core.search import query, question_analysis
+from core.search import query
 from core.search.question import Question, SearchResult
 from core.sessions import hidden_messages
 from core.storage.db import Database
@@ -77,11 +76,7 @@ def answer(
     if by == "model" and deps.model is None:
         raise Misconfigured("No language model is configured: set IMPRINT_LLM_BASE_URL, or ask for a statement.")
     results = query.search(deps.db, tenant_id, replace(question, limit=RESULTS), deps.embedder).results
-    statements = answering_statements.of_results(
-        _without_hidden(deps.db, tenant_id, results),
-        assistant=question_analysis.asks_assistant(question.query),
-        then=question.filters.moment != NOW,
-    )
+    statements = answering_statements.for_question(question, _without_hidden(deps.db, tenant_id, results))
     given = _by_statement if by == "statement" or deps.model is None else _by_model
     answered = given(deps, tenant_id, question, statements, least)
     metrics.ANSWERS.labels(answered.by, answered.outcome).inc()

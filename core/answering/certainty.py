@@ -1,4 +1,4 @@
-"""How certain statements are to answer a question: by the nearness of each part of a message to it. No transaction."""
+"""Certainty of statements to answer a question, from the cosine of each part. Embeds outside of transactions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Floats = NDArray[np.float64]
 
 STEEPNESS: Final = 6.0
 MIDDLE: Final = 0.5
-"""Of the curve from cosine to certainty: its steepness, and the cosine of a certainty of one half.
+"""Logistic curve from cosine to certainty: its steepness, and the cosine at a certainty of one half.
 
 Fitted to the development half with the multilingual model (`python -m bench.answers --half dev --fit`).
 """
 
 BY_SCORE: Final = 0.06
-"""Cosine that the best score of the search is worth, where one of several statements is chosen."""
+"""Weight of the score of the search beside the cosine, where one of several statements is chosen."""
 
 
 def cosines(embedder: Embedder, question: str, statements: Sequence[Statement]) -> Floats:
@@ -40,7 +40,7 @@ def cosines(embedder: Embedder, question: str, statements: Sequence[Statement]) 
 
 
 def certainties(nearness: Floats) -> Floats:
-    """Return how certain statements with these cosines are to answer a question, from 0 to 1."""
+    """Return the certainty, from 0 to 1, of statements with these cosines to answer a question."""
     certain: Floats = 1 / (1 + np.exp(-STEEPNESS * (nearness - MIDDLE)))
     return certain
 

@@ -1,4 +1,4 @@
-"""Results of a search in the order of how certain it is that they answer the query, by their words and meaning."""
+"""Results of a search in the order of their certainty to answer the query."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Final
 from core.answering import certainty
 from core.answering import statements as answering_statements
 from core.inference.embedders import Embedder
-from core.memory.as_of import NOW
-from core.search import question_analysis
 from core.search.question import Question, SearchResult
 
 READ: Final = 20
@@ -22,7 +20,7 @@ LEAST: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """A result, and how certain it is to answer the query, from 0 to 1; None: it is nothing that the reader reads."""
+    """A result, and its certainty to answer the query, from 0 to 1; None: it has no statements."""
 
     result: SearchResult
     certainty: float | None
@@ -34,21 +32,14 @@ def wider(question: Question) -> Question:
 
 
 def rerank(embedder: Embedder, question: Question, results: Sequence[SearchResult]) -> list[Reranked]:
-    """Return those of the results that may answer a query, the most certain first, then those that are not read."""
+    """Return the results that may answer a query, the most certain first, then those without statements."""
     rated = by_certainty(embedder, question, results)
     return [each for each in rated if each.certainty is None or each.certainty >= LEAST]
 
 
 def by_certainty(embedder: Embedder, question: Question, results: Sequence[SearchResult]) -> list[Reranked]:
-    """Return the results, the most certain first, behind them those that are not read: units of conversations.
-
-    The words of an assistant are read if the query may ask for them, and are no answer otherwise.
-    """
-    statements = answering_statements.of_results(
-        results[:READ],
-        assistant=question_analysis.asks_assistant(question.query),
-        then=question.filters.moment != NOW,
-    )
+    """Return the results, the most certain first, behind them units of conversations, which have no statements."""
+    statements = answering_statements.for_question(question, results[:READ])
     best = {id(result): None if result.unit is not None else 0.0 for result in results}
     nearness = certainty.cosines(embedder, question.query, statements)
     certainties = certainty.certainties(nearness).tolist()

@@ -1,4 +1,4 @@
-"""Results of a search as statements that may answer a question: each short enough to be read in one go. Pure."""
+"""Results of a search as statements that may answer a question: each short enough for one vector. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from itertools import chain, zip_longest
 from typing import Final
 
 from core.language.terms import token_estimate
+from core.memory.as_of import NOW
 from core.screening import output
-from core.search.question import SearchResult
+from core.search import question_analysis
+from core.search.question import Question, SearchResult
 from core.statements import quotation
 from core.types import Message
 
 PART_TOKENS: Final = 80
-"""Estimated tokens of a statement: the trained reader reads 100."""
+"""Most estimated tokens of a part: two or three sentences, so that its vector is about one thing."""
 
 PARTS: Final = 6
 """Statements of one result, the first: of a long message or passage the beginning."""
 
 MOST: Final = 40
-"""Statements that are read for a question: of each result the first, then the second of each, and so on."""
+"""Statements for a question: of each result the first, then the second of each, and so on."""
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*|[.!?。！？\n]+")
 
@@ -43,8 +45,17 @@ class Statement:
 
     @property
     def attributed(self) -> str:
-        """The text with who said it, as the trained reader reads it; a quotation as it was spoken."""
+        """The text with its speaker, as it is embedded; a quotation as it was spoken."""
         return f"{self.speaker}: {self.text}" if self.speaker else quotation.as_spoken(self.text)
+
+
+def for_question(question: Question, results: Sequence[SearchResult]) -> list[Statement]:
+    """Return the statements of results that may answer a question, by what it asks about."""
+    return of_results(
+        results,
+        assistant=question_analysis.asks_assistant(question.query),
+        then=question.filters.moment != NOW,
+    )
 
 
 def of_results(results: Sequence[SearchResult], *, assistant: bool = False, then: bool = False) -> list[Statement]:
@@ -78,7 +89,7 @@ def _of_message(result: SearchResult, message: Message, *, outdated: bool) -> It
 
 
 def parts(text: str) -> list[str]:
-    """Return consecutive parts of a text, each of whole sentences as far as these can be read in one go."""
+    """Return consecutive parts of a text, each of whole sentences unless one is too long."""
     joined = list[str]()
     for piece in _pieces(text):
         if joined and token_estimate(joined[-1] + piece) <= PART_TOKENS:

@@ -143,7 +143,7 @@ class PlanForms:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePhrases:
-    """How a conversation is narrated. `quoted`: a sentence of it; `outcomes`: what each is called, or empty."""
+    """Phrases that narrate a conversation. `quoted`: a sentence of it; `outcomes`: what each is called, or empty."""
 
     opened: str
     talked_with: str

@@ -272,7 +272,7 @@ def _draft(
         started_at=session_slice.started_at.astimezone(UTC),
         ended_at=max(m.occurred_at for m in session_slice.messages).astimezone(UTC),
         messages=len(session_slice.messages),
-        sentences=_told(session_slice, own, sentences),
+        sentences=_quoted_sentences(session_slice, own, sentences),
         actions=list(dict.fromkeys(own_actions))[:KEPT_ACTIONS],
         ending=ending,
         type=episode_narrative.type_of(ending, is_task=is_task),
@@ -281,7 +281,7 @@ def _draft(
     return EpisodeDraft(Owner(user, session_slice.group_id), account, quotes, _importance(own, account))
 
 
-def _told(session_slice: SessionSlice, own: Sequence[Message], sentences: Telling) -> list[tuple[str, str]]:
+def _quoted_sentences(session_slice: SessionSlice, own: Sequence[Message], sentences: Telling) -> list[tuple[str, str]]:
     """Return the weightiest telling sentences in order: a participant's own, else those of the others.
 
     With each goes who said it, if that was somebody else.

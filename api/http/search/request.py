@@ -11,6 +11,7 @@ from api.http.search.documents import Uri
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import Time
 from api.ingress.field_filters import ANY_OF, FieldFilter
+from core.answering import reranking
 from core.errors import Problem
 from core.events.parsing import Content, Name
 from core.search import pagination, recipes
@@ -28,9 +29,6 @@ USERS = 10
 
 PER_GROUP = 3
 """Results of one session or group by default."""
-
-RERANKED = 20
-"""Most results of a search that reads them beside the query."""
 
 OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust", "structured")
 """Filters that apply to memories alone."""
@@ -117,8 +115,8 @@ class SearchRequest(BaseModel):
     rerank: Annotated[
         bool | None,
         Field(
-            description="Read the 20 best results beside the query, and return those that may answer it, the most "
-            "certain first, on one page; takes a tenth of a second or more"
+            description=f"Compare the parts of the {reranking.READ} best results with the query, and return those that "
+            "may answer it, the most certain first, on one page"
         ),
     ] = None
     group_by: Annotated[
@@ -159,12 +157,12 @@ def problems(request: SearchRequest) -> Iterator[Problem]:
 
 
 def _unrerankable(request: SearchRequest) -> Iterator[Problem]:
-    """Yield what a search that reads its best results cannot be combined with."""
+    """Yield what reranking cannot be combined with."""
     for name in ("after", "group_by", "user_ids"):
         if getattr(request, name):
             yield Problem("/rerank", f"cannot be combined with `{name}`: leave one of them out")
-    if (request.limit or 0) > RERANKED:
-        yield Problem("/limit", f"at most {RERANKED} results are reranked: ask for fewer, or leave `rerank` out")
+    if (request.limit or 0) > reranking.READ:
+        yield Problem("/limit", f"at most {reranking.READ} results are reranked: ask for fewer, or leave `rerank` out")
 
 
 def _unincludable(request: SearchRequest) -> Iterator[Problem]:

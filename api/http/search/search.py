@@ -71,9 +71,9 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
     same = _identity(who.tenant_id, request, recipe)
     cursor = pagination.decode(request.after, same) if request.after is not None else None
     now = cursor.now if cursor else request.now or request.known_at or datetime.now(UTC)
-    recipe = replace(recipe, share=0.0) if recipe.rerank else recipe
     question = _question(request, recipe, limit, cursor, now)
-    answer = _answer(at, who, request, reranking.wider(question) if recipe.rerank else question)
+    searched = reranking.wider(question) if recipe.rerank else question
+    answer = _answer(at, who, request, searched)
     certainties: Mapping[int, float] = {}
     if recipe.rerank:
         reranked = reranking.rerank(at.embedder, question, answer.results)[:limit]
@@ -99,7 +99,11 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
         "next": pagination.encode(Cursor(pagination.place_of(page[-1].ranked), now), same) if more else None,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
-        **({"explain": _explanation(request, replace(recipe, limit=limit), answer, now)} if request.explain else {}),
+        **(
+            {"explain": _explanation(request, replace(searched.recipe, limit=limit), answer, now)}
+            if request.explain
+            else {}
+        ),
     }
     at.hits.took(who.tenant_id, "search", time.perf_counter() - began)
     return json_response(content)

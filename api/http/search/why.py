@@ -103,7 +103,7 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
 
 
 def _reranked(standing: ResultStanding, target: Target, reranked: Sequence[Reranked], limit: int) -> ResultStanding:
-    """Return where something stands once the results were read beside the query."""
+    """Return the place of a result after reranking."""
     rank = next((at for at, each in enumerate(reranked, 1) if each.result.ranked.hit.key == target.key), None)
     if rank is None:
         return standing

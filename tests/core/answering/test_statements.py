@@ -1,4 +1,4 @@
-"""What of the results of a search may answer a question."""
+"""Statements of search results that may answer a question."""
 
 from __future__ import annotations
 

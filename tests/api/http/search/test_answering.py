@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from core.answering import answer as answering
 from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
@@ -69,6 +70,25 @@ def test_a_superseded_value_is_no_answer(door: Doors) -> None:
     stated(door, "Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
     new = stated(door, "Ada lives in Porto.", attribute="home.city", value="Porto")
     assert [source["id"] for source in ask(door)["sources"]] == [new]
+
+
+def test_a_hidden_message_answers_nothing(door: Doors, app: Database, works: Works) -> None:
+    accept(app, said("Where do I live? I live in Porto.", speaker="Ada", message_id="m1"))
+    works.settle()
+    assert ask(door, "Where do I live?")["sources"][0]["id"] == "m1"
+    assert door.post("/v1/sessions/s1/messages/m1/hide", {}).is_success
+    assert "m1" not in [source["id"] for source in ask(door, "Where do I live?", min_certainty=0)["sources"]]
+
+
+def test_a_model_that_takes_too_long_is_stood_in_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "SECONDS", 0.2)
+    with serving() as model:
+        model.script, model.slow_seconds = ["slow"], 30.0
+        with opened(settings.model_copy(update={"llm_base_url": model.url})) as door:
+            stated(door, HOME)
+            given = ask(door)
+    assert (given["answer"], given["by"], bool(given["note"])) == (HOME, "statement", True)
+    assert given["took_ms"] < 20_000
 
 
 def test_nothing_of_another_tenant_user_or_audience_answers(door: Doors, settings: Settings) -> None:
