@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,8 @@ from sqlalchemy import TextClause, text
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, index_terms, message_terms
 from core.index.vector_notation import vector_literal, vector_of
+from core.language import introductions
+from core.language.introductions import Link
 from core.language.terms import TERM_IDS, term_id
 from core.sessions import sessions
 from core.sessions.sessions import Session
@@ -43,12 +46,13 @@ _MOST_NAMES = 2**15 - 1  # what the column holds
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """A memory to be indexed."""
+    """A memory to be indexed. `naming`: names of one person each that come with it, besides those in its words."""
 
     ref: str
     content: str
     occurred_at: datetime
     vector: NDArray[np.float32] | None
+    naming: Sequence[Link] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class NewRow:
     timed: bool = False
     asks: bool = False
     names: int = 0
+    naming: Sequence[Link] = ()
     vector: NDArray[np.float32] | None = None
     is_blank: bool = False
     """Whether it is a message without words, such as a picture: it is planned for its position, and not written."""
@@ -105,10 +110,16 @@ def putting_memories(
         terms = index_terms(entry.content)
         own = sorted({term_id(term) for term in terms})
         weights = document_weights(terms)
-        rows.append(
-            NewRow("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
-        )
+        naming = [*introductions.links(entry.content), *entry.naming]
+        row = NewRow("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own)
+        rows.append(replace(row, naming=naming, vector=entry.vector))
     return _putting(tenant_id, rows)  # The messages they were drawn from count their words already.
+
+
+def put_naming(tx: Tx, ref: str, content: str, naming: Sequence[Link]) -> None:
+    """Replace what a memory says of names, whose words stay."""
+    links = [*introductions.links(content), *naming]
+    tx.execute(_NAMING, {"ref": ref, "naming": json.dumps(links, ensure_ascii=False) if links else None})
 
 
 def plan(session: Session, messages: Sequence[Message]) -> list[NewRow]:
@@ -243,6 +254,7 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: in
         timed=tells_time(message.content),
         asks=has_question(message.content),
         names=min(count_names(message.content), _MOST_NAMES),
+        naming=introductions.links(message.content) if message.role == "user" else (),
         is_blank=not message.content.strip(),
     )
 
@@ -278,6 +290,7 @@ def _as_json(row: NewRow) -> dict[str, object]:
     same = "type session_id ref position user_id group_id occurred_at told timed asks names own_terms".split()
     return {
         **{name: getattr(row, name) for name in same},
+        "naming": row.naming or None,
         "terms": sparse_literal(row.weights),
         "embedding": None if row.vector is None else _literal(row.vector),
     }
@@ -285,13 +298,18 @@ def _as_json(row: NewRow) -> dict[str, object]:
 
 _PUT = text("""
     INSERT INTO search_index AS i (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told,
-                                   timed, asks, names, terms, own_terms, embedding)
+                                   timed, asks, names, naming, terms, own_terms, embedding)
     SELECT :tenant, type, session_id, ref, position, user_id, group_id, occurred_at, told,
-           timed, asks, names, terms::sparsevec, own_terms, embedding::halfvec
+           timed, asks, names, naming, terms::sparsevec, own_terms, embedding::halfvec
     FROM json_to_recordset(cast(:rows AS json)) AS r (
         type text, session_id text, ref text, position int, user_id text, group_id text, occurred_at timestamptz,
-        told int, timed bool, asks bool, names int, terms text, own_terms int[], embedding text)
+        told int, timed bool, asks bool, names int, naming jsonb, terms text, own_terms int[], embedding text)
     ON CONFLICT (tenant_id, type, session_id, ref) DO UPDATE SET terms = excluded.terms
+""")
+
+_NAMING = text("""
+    UPDATE search_index SET naming = cast(:naming AS jsonb)
+    WHERE type = 'memory' AND session_id = '' AND ref = :ref AND naming IS DISTINCT FROM cast(:naming AS jsonb)
 """)
 
 _COUNT = text("""

@@ -19,6 +19,7 @@ from core.language.parts import (
     Lexicon,
     Openings,
     OpenQuestions,
+    People,
     Phrases,
     PlanForms,
     Questions,
@@ -202,4 +203,5 @@ class Language:
     names_user: Callable[[str, str], str] | None = None
     lexicon: Lexicon | None = None
     forgetting: Forgetting | None = None
+    people: People | None = None
     screening: Screening | None = None

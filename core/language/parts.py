@@ -529,6 +529,26 @@ class Forgetting:
 
 
 @dataclass(frozen=True, slots=True)
+class People:
+    """How people are introduced, and mentioned by what they are to somebody.
+
+    `roles`: words for relatives and other roles, each with the name that all languages share (`core.language.roles`);
+    `own`: the possessives of a speaker. `role`: a mention of a role, with the groups `of` (whose) and `role`, or
+    `bare` for a role that needs no possessive.
+    `introductions`: patterns with some of the groups `name`, `also` (another name of the same person), `role`, `of`, and
+    `nick` (another name of the person who was mentioned last). `name`: a captured name as it is kept, None where it is
+    none after all. `short`: the parts of a full name by which its bearer is called.
+    """
+
+    roles: Mapping[str, str]
+    own: frozenset[str]
+    role: re.Pattern[str]
+    introductions: Sequence[re.Pattern[str]]
+    name: Callable[[str], str | None]
+    short: Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Screening:
     """Phrases of attacks, as `core.screening.injection_phrases` describes them.
 

@@ -13,6 +13,7 @@ from core.errors import Conflict
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import search_index
+from core.language import introductions
 from core.memory import decay, identity, retention, stored_features, updates, versions
 from core.memory.changes import Add, Archive, Derive, Link, Owner
 from core.memory.retention import FadingPolicy
@@ -43,7 +44,14 @@ def accompanying(
         return []
     latest = max(o.candidate.told_at for o in changes)
     entries = [
-        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in changes
+        search_index.MemoryEntry(
+            str(o.id),
+            o.candidate.content,
+            o.candidate.occurred_at,
+            o.vector,
+            introductions.told_of(o.candidate.subject, o.candidate.structured),
+        )
+        for o in changes
     ]
     return [
         known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, latest)),

@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from core.events.publishing import Author
 from core.index import search_index
+from core.language import introductions
 from core.memory import decay, identity, retention, updates, writer
 from core.memory.changes import Vector
 from core.memory.retention import FadingPolicy
@@ -154,8 +155,9 @@ def restore(
     cite(tx, tenant_id, {memory.id: memory.evidence for memory in memories})
     by_group: defaultdict[str | None, list[search_index.MemoryEntry]] = defaultdict(list)
     for memory in memories:
+        naming = introductions.told_of(memory.fields["subject"], memory.fields["structured"])
         entry = search_index.MemoryEntry(
-            str(memory.id), memory.fields["content"], memory.fields["occurred_at"], memory.vector
+            str(memory.id), memory.fields["content"], memory.fields["occurred_at"], memory.vector, naming
         )
         by_group[memory.fields["group_id"]].append(entry)
     for group_id, entries in by_group.items():

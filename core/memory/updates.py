@@ -12,6 +12,7 @@ from core.errors import Conflict
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import search_index
+from core.language import introductions
 from core.memory import announcements, decay, identity, memories, versions
 from core.memory.changes import Archive, Change, Edit, Pin, Restore, Use
 from core.memory.rows import MemoryRow
@@ -61,7 +62,8 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
 def replace_index_entry(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
     """Replace a memory's row in the index; without a vector it is found by its words alone."""
     tx.execute(_UNINDEX, {"ref": str(row.id)})
-    entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
+    naming = introductions.told_of(row.subject, row.structured)
+    entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector, naming)  # type: ignore[arg-type]
     search_index.put_memories(tx, tenant_id, row.user_id, row.group_id, [entry])
 
 
@@ -97,6 +99,9 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
         versions.record(tx, [VersionEntry(row, "edit", edit.reason, edit.change_id)], author)
         if "content" in edit.fields or "occurred_at" in edit.fields:
             replace_index_entry(tx, tenant_id, row, edit.vector)
+        elif "subject" in edit.fields or "structured" in edit.fields:
+            told = introductions.told_of(row.subject, row.structured)
+            search_index.put_naming(tx, str(row.id), row.content, told)
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)

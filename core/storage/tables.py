@@ -365,6 +365,17 @@ owners = _tenant_table(
     comment="Users and groups of whom something is or was held, until they are erased.",
 )
 
+naming_decisions = _tenant_table(
+    "naming_decisions",
+    Column("user_id", Text, primary_key=True, comment="Whose people they are."),
+    Column("form", Text, primary_key=True, comment="A name, or a role as `of/role`."),
+    Column("other", Text, primary_key=True, comment="Another one; empty: `form` is the name to be shown."),
+    Column("same", Boolean, nullable=False, comment="Whether both mean one person."),
+    _json("author", empty="{}"),
+    _time("at", now=True),
+    comment="What somebody has decided by hand of names and roles, over what messages and memories say.",
+)
+
 expiries = _tenant_table(
     "expiries",
     Column("kind", Text, primary_key=True, comment="messages, tool_results, sessions, events, dispatches or decisions"),
@@ -1098,6 +1109,7 @@ search_index = _tenant_table(
     Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two."),
     _flag("asks"),
     Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),
+    Column("naming", JSONB, comment="Lists of names and roles of one person each, as the text says; null: it says none."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     _index("search_index_of_group", "tenant_id", "group_id", "type", where="group_id IS NOT NULL"),
     _index(
@@ -1107,6 +1119,7 @@ search_index = _tenant_table(
         where="type = 'document' AND user_id IS NULL AND group_id IS NULL",
     ),
     _index("search_index_unembedded", "tenant_id", "session_id", where="embedding IS NULL"),
+    _index("search_index_naming", "tenant_id", "user_id", "occurred_at", where="naming IS NOT NULL"),
 )
 
 search_changes = _tenant_table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.language.de.dates import DATES
+from core.language.de.people import PEOPLE
 from core.language.de.questions import QUESTIONS
 from core.language.de.recognition import is_german
 from core.language.de.screening import SCREENING
@@ -26,5 +27,6 @@ GERMAN = Language(
     dates=DATES,
     questions=QUESTIONS,
     time_spans=TIME_SPANS,
+    people=PEOPLE,
     screening=SCREENING,
 )

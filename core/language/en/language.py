@@ -16,6 +16,7 @@ from core.language.en.lexicon import LEXICON
 from core.language.en.open_questions import OPEN_QUESTIONS
 from core.language.en.openings import OPENINGS
 from core.language.en.outcomes import OUTCOMES
+from core.language.en.people import PEOPLE
 from core.language.en.phrases import PHRASES
 from core.language.en.plans import PLANS
 from core.language.en.questions import QUESTIONS
@@ -153,5 +154,6 @@ ENGLISH = Language(
     names_user=unnamed_user.about,
     lexicon=LEXICON,
     forgetting=FORGETTING,
+    people=PEOPLE,
     screening=SCREENING,
 )

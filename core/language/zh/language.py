@@ -18,6 +18,7 @@ from core.language.zh.lexicon import LEXICON
 from core.language.zh.open_questions import OPEN_QUESTIONS
 from core.language.zh.openings import OPENINGS
 from core.language.zh.outcomes import OUTCOMES
+from core.language.zh.people import PEOPLE
 from core.language.zh.phrases import PHRASES
 from core.language.zh.plans import PLANS
 from core.language.zh.questions import QUESTIONS
@@ -120,5 +121,6 @@ CHINESE = Language(
     names_user=unnamed_user.about,
     lexicon=LEXICON,
     forgetting=FORGETTING,
+    people=PEOPLE,
     screening=SCREENING,
 )

@@ -63,7 +63,7 @@ CREATE SCHEMA second;
 
 CREATE VIEW second.search_index WITH (security_invoker = true) AS
 SELECT tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, told, timed, terms, own_terms,
-       embedding_next AS embedding, xmin, asks, names
+       embedding_next AS embedding, xmin, asks, names, naming
 FROM public.search_index;
 
 COMMENT ON VIEW second.search_index IS 'The same rows, with the vectors of the other model.';

@@ -1,0 +1,229 @@
+"""Joins the forms by which people are called to entities, in the order in which they were introduced. Pure.
+
+Nothing is stored of it: what a user's messages and memories say of names (`core.language.introductions`) and what
+somebody has decided by hand gives the same entities each time, and nothing of what was erased.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from core.language import introductions, roles
+from core.language.introductions import is_role
+
+SELF: Final = frozenset({"user", "the user", "用户"})
+"""Names of the user in statements that name nobody."""
+
+
+class Introduction(NamedTuple):
+    """Forms of one person, and when they were told."""
+
+    forms: Sequence[str]
+    at: datetime
+
+
+class Decision(NamedTuple):
+    """What somebody has decided about two forms: whether they mean the same person."""
+
+    form: str
+    other: str
+    same: bool
+
+
+@dataclass(slots=True)
+class Entity:
+    """Somebody under all forms by which they are known, each with when it was told first and last.
+
+    `name`: the fullest, or the one chosen by hand.
+    """
+
+    told: dict[str, tuple[datetime, datetime]] = field(default_factory=dict)
+    chosen: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return [form for form in self.told if not is_role(form)]
+
+    @property
+    def roles(self) -> list[str]:
+        return [form for form in self.told if is_role(form)]
+
+    @property
+    def name(self) -> str:
+        fullest = max(self.names, key=lambda name: (len(name.split()), len(name)), default="")
+        return self.chosen or fullest or next(iter(self.told))
+
+    @property
+    def last(self) -> datetime:
+        return max(last for _, last in self.told.values())
+
+    def add(self, forms: Iterable[str], at: datetime) -> None:
+        for form in forms:
+            same = next((known for known in self.told if folded(known) == folded(form)), form)
+            first, last = self.told.get(same, (at, at))
+            self.told[same] = (min(first, at), max(last, at))
+
+    def has(self, form: str) -> bool:
+        return any(folded(known) == folded(form) for known in self.told)
+
+    def goes_by(self, name: str) -> bool:
+        """Return whether a name is one of theirs, or a part of one, or one of theirs a part of it."""
+        return self.has(name) or any(_is_short(name, known) or _is_short(known, name) for known in self.names)
+
+
+class Directory:
+    """The entities of a user."""
+
+    def __init__(self, entities: Sequence[Entity], own: frozenset[str] = frozenset()) -> None:
+        self.entities = entities
+        self._own = own
+
+    def find(self, form: str, at: datetime | None = None) -> Entity | None:
+        """Return whom a form means, at a moment or now; None: nobody, or several.
+
+        Of several with one name it is the one introduced last. So it is of roles that one person has at a time.
+        """
+        form = _owned(form, self._own)
+        holders = [entity for entity in self.entities if self._is_called(entity, form)]
+        if is_role(form) and len(holders) > 1 and role_of(form) not in roles.LASTING | roles.CURRENT:
+            return None
+        until = [entity for entity in holders if at is None or min(first for first, _ in entity.told.values()) <= at]
+        return max(until or holders, key=lambda entity: _last_told(entity, form, at), default=None)
+
+    def of(self, forms: Sequence[str]) -> Entity | None:
+        """Return the entity that has the most of these forms."""
+        counted = [(sum(self._is_called(entity, form) for form in forms), entity) for entity in self.entities]
+        most, entity = max(counted, key=lambda pair: (pair[0], pair[1].last), default=(0, None))
+        return entity if most else None
+
+    def _is_called(self, entity: Entity, form: str) -> bool:
+        if not is_role(form):
+            return entity.goes_by(form)
+        return any(role_of(known) == role_of(form) and self._same_possessor(known, form) for known in entity.roles)
+
+    def _same_possessor(self, form: str, other: str) -> bool:
+        of, of_other = (possessor_of(some) for some in (form, other))
+        if of == of_other or not of or not of_other:
+            return of == of_other
+        one, another = (self.find(f"/{name[1:]}" if name.startswith("~") else name) for name in (of, of_other))
+        return one is not None and one is another
+
+
+def resolve(
+    told: Iterable[Introduction], decisions: Sequence[Decision] = (), own: frozenset[str] = frozenset()
+) -> Directory:
+    """Return the entities of introductions. `own`: names of the user, whose roles are those of the speaker."""
+    own = frozenset(map(folded, own)) | SELF
+    entities: list[Entity] = []
+    directory = Directory(entities, own)
+    for introduction in sorted(told, key=lambda introduction: introduction.at):
+        forms = [_owned(form, own) for form in introduction.forms if folded(form) not in own]
+        for group in _undivided(forms, decisions):
+            entity = _match(directory, group, decisions)
+            if entity is None:
+                entity = Entity()
+                entities.append(entity)
+            entity.add(group, introduction.at)
+    for decision in decisions:
+        if decision.same:
+            _join(entities, directory, decision)
+    return directory
+
+
+def folded(form: str) -> str:
+    """Return a form in which case and width do not count."""
+    return unicodedata.normalize("NFKC", form).casefold()
+
+
+def role_of(form: str) -> str:
+    return form.rpartition("/")[2]
+
+
+def possessor_of(form: str) -> str:
+    return form.rpartition("/")[0]
+
+
+def _owned(form: str, own: frozenset[str]) -> str:
+    """Return a role of the user by name as one of the speaker."""
+    return f"/{role_of(form)}" if is_role(form) and folded(possessor_of(form)) in own else form
+
+
+def _undivided(forms: Sequence[str], decisions: Sequence[Decision]) -> Iterator[Sequence[str]]:
+    """Yield forms that were told together, without any that somebody has parted from the first."""
+    if forms:
+        first, *others = forms
+        group = [first, *(form for form in others if not _are_apart([first], form, decisions))]
+        if len(group) > 1:
+            yield group
+
+
+def _match(directory: Directory, forms: Sequence[str], decisions: Sequence[Decision]) -> Entity | None:
+    """Return the entity that an introduction speaks of; None: a new one."""
+    names = [form for form in forms if not is_role(form)]
+    roles_told = [form for form in forms if is_role(form)]
+    possible = [
+        entity
+        for entity in directory.entities
+        if not any(_are_apart(entity.told, form, decisions) for form in forms) and not _excludes(entity, roles_told)
+    ]
+    exact = [entity for entity in possible if any(entity.has(name) for name in names)]
+    partly = [entity for entity in possible if any(entity.goes_by(name) for name in names)]
+    lasting = [
+        entity
+        for entity in possible
+        if any(entity.has(role) for role in roles_told if role_of(role) in roles.LASTING)
+    ]
+    return max(exact or partly or lasting, key=lambda entity: entity.last, default=None)
+
+
+def _excludes(entity: Entity, told: Sequence[str]) -> bool:
+    """Return whether somebody who has the roles of an entity cannot have these, too."""
+    for one in told:
+        for other in entity.roles:
+            if possessor_of(one) != possessor_of(other) or role_of(one) == role_of(other):
+                continue
+            kin, other_kin = roles.KIN.get(role_of(one)), roles.KIN.get(role_of(other))
+            if kin != other_kin:
+                return True
+    return False
+
+
+def _are_apart(forms: Iterable[str], other: str, decisions: Sequence[Decision]) -> bool:
+    apart = [{folded(decision.form), folded(decision.other)} for decision in decisions if not decision.same]
+    return bool(apart) and any({folded(form), folded(other)} in apart for form in forms)
+
+
+def _join(entities: list[Entity], directory: Directory, decision: Decision) -> None:
+    """Make one entity of those that two forms mean; a form that means nobody becomes another form of the other."""
+    one, other = directory.find(decision.form), directory.find(decision.other)
+    moment = datetime.min.replace(tzinfo=None)
+    if one is None and other is None:
+        return
+    kept = one or other
+    assert kept is not None
+    if one is not None and other is not None and one is not other:
+        for form, (first, last) in other.told.items():
+            one.add([form], first)
+            one.add([form], last)
+        entities.remove(other)
+    del moment
+    kept.add([form for form in (decision.form, decision.other) if not kept.has(form)], kept.last)
+
+
+def _last_told(entity: Entity, form: str, at: datetime | None) -> datetime:
+    """Return when an entity was introduced last under a form, by a moment."""
+    times = [
+        min(last, at) if at is not None and first <= at else last
+        for known, (first, last) in entity.told.items()
+        if folded(known) == folded(form)
+    ]
+    return max(times, default=entity.last)
+
+
+def _is_short(name: str, full: str) -> bool:
+    """Return whether a name is a part of a full one, by which its bearer is called."""
+    return any(folded(name) == folded(part) for part in introductions.short_forms(full))

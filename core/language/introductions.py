@@ -1,0 +1,132 @@
+"""Reads which names and roles a text gives to one person: "my sister Nora", "Graham, my boss". Pure.
+
+A form is a name ("Nora"), or a role of somebody in relation to somebody else, written `of/role`: `/sister` is the
+speaker's sister, `Graham/mother` the mother of Graham, `~partner/sister` a sister of the speaker's partner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from core.language import languages
+from core.language.language import Language
+from core.language.parts import People
+
+READ: Final = 4_000
+"""Characters of a text that are read; nobody introduces people in what is longer."""
+
+MOST: Final = 8
+"""Introductions of a text, at most."""
+
+NAME_CHARACTERS: Final = 60
+"""Characters of a name; what is longer is none."""
+
+Link = tuple[str, ...]
+"""Forms of one person, two or more."""
+
+
+class RoleMention(NamedTuple):
+    """A mention of somebody by a role, and its place in the text."""
+
+    form: str
+    start: int
+    end: int
+
+
+def links(text: str) -> list[Link]:
+    """Return what a text says about which forms mean the same person."""
+    language = languages.of(text[:READ])
+    people = language.people
+    if people is None:
+        return []
+    result: dict[Link, None] = {}
+    for pattern in people.introductions:
+        for match in pattern.finditer(text[:READ]):
+            forms = _forms(people, match)
+            if len(forms) > 1:
+                result[forms] = None
+    return list(result)[:MOST]
+
+
+def role_mentions(text: str) -> list[RoleMention]:
+    """Return the people whom a text mentions by a role."""
+    people = languages.of(text[:READ]).people
+    if people is None:
+        return []
+    mentions = (
+        RoleMention(form, match.start(), match.end())
+        for match in people.role.finditer(text[:READ])
+        if (form := _role(people, match))
+    )
+    return list(mentions)
+
+
+def form_of(written: str) -> str:
+    """Return the form of a name or role as somebody writes it: "my mother" is `/mother`, "Evelyn" stays."""
+    plain = " ".join(written.replace("/", " ").split())[:NAME_CHARACTERS]
+    mentions = role_mentions(plain)
+    whole = [mention.form for mention in mentions if (mention.start, mention.end) == (0, len(plain))]
+    return whole[0] if whole else plain
+
+
+def told_of(subject: str, structured: Mapping[str, Any]) -> list[Link]:
+    """Return what a memory says beside its words: other names of its subject in `also`, which may hold anything."""
+    also = structured.get("also")
+    written = [name for name in also if isinstance(name, str)] if isinstance(also, list) else []
+    forms = tuple(dict.fromkeys(form for name in [subject, *written[:MOST]] if (form := form_of(name))))
+    return [forms] if len(forms) > 1 else []
+
+
+def is_role(form: str) -> bool:
+    return "/" in form
+
+
+def short_forms(name: str) -> Sequence[str]:
+    """Return the parts of a full name by which its bearer is called."""
+    people = languages.of(name).people
+    return people.short(name) if people else ()
+
+
+def _forms(people: People, match: re.Match[str]) -> Link:
+    groups = match.groupdict()
+    named = [name for group in ("name", "also") if (name := _name(people, groups.get(group)))]
+    if groups.get("nick") and (nick := _name(people, groups["nick"])):
+        before = _last_mentioned(people, match.string[: match.start()])
+        named += [nick, *before]
+    role = _role(people, match) if groups.get("role") else ""
+    return tuple(dict.fromkeys([*named, *([role] if role else [])])) if named else ()
+
+
+def _name(people: People, captured: str | None) -> str | None:
+    if not captured or len(captured) > NAME_CHARACTERS or "/" in captured:
+        return None
+    return people.name(captured)
+
+
+def _role(people: People, match: re.Match[str]) -> str:
+    """Return the role of a match in the form of `of/role`; empty: it is nobody's."""
+    groups = match.groupdict()
+    role = people.roles.get((groups.get("role") or groups.get("bare") or "").casefold())
+    of = _possessor(people, groups.get("of"))
+    return f"{of}/{role}" if role is not None and of is not None else ""
+
+
+def _possessor(people: People, of: str | None) -> str | None:
+    """Return whose a role is: empty for the speaker, a name, `~role` for somebody named by a role of the speaker."""
+    if of is None or of.casefold() in people.own:
+        return ""
+    inner = people.role.search(of)
+    if inner and (form := _role(people, inner)):
+        return f"~{form.removeprefix('/')}" if form.startswith("/") else None
+    return _name(people, re.sub(r"(?:['’]s?|的)$", "", of))
+
+
+def _last_mentioned(people: People, before: str) -> Iterator[str]:
+    """Yield the role by which somebody was mentioned last before a nickname is told."""
+    mentions = list(people.role.finditer(before))
+    if mentions and (form := _role(people, mentions[-1])):
+        yield form
+
+
