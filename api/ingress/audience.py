@@ -43,6 +43,8 @@ LABELLED_ROUTES: Final = frozenset(
         ("POST", "/v1/memories/fetch"),
         ("GET", "/v1/memories/graph"),
         ("GET", "/v1/memories/timeline"),
+        ("GET", "/v1/entities"),
+        ("GET", "/v1/entities/about"),
         ("GET", "/v1/ids"),
         ("GET", "/v1/keys/own"),
         ("GET", "/v1/memories/{memory_id}"),

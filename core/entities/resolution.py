@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from core.language import introductions, roles
@@ -17,6 +17,10 @@ from core.language.introductions import is_role
 
 SELF: Final = frozenset({"user", "the user", "用户"})
 """Names of the user in statements that name nobody."""
+
+
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
+"""When somebody was introduced who never was."""
 
 
 class Introduction(NamedTuple):
@@ -27,14 +31,18 @@ class Introduction(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What somebody has decided about two forms: whether they mean the same person."""
+    """What somebody has decided about two forms: whether they mean the same person.
+
+    `other` empty: `form` is the name under which its bearer is shown.
+    """
 
     form: str
     other: str
     same: bool
+    at: datetime
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entity:
     """Somebody under all forms by which they are known, each with when it was told first and last.
 
@@ -43,6 +51,11 @@ class Entity:
 
     told: dict[str, tuple[datetime, datetime]] = field(default_factory=dict)
     chosen: str | None = None
+
+    @classmethod
+    def known_as(cls, form: str) -> Entity:
+        """Return somebody who was never introduced."""
+        return cls({form: (NEVER, NEVER)})
 
     @property
     def names(self) -> list[str]:
@@ -54,7 +67,8 @@ class Entity:
 
     @property
     def name(self) -> str:
-        fullest = max(self.names, key=lambda name: (len(name.split()), len(name)), default="")
+        # "my work wife" is less of a name than "Shreya".
+        fullest = max(self.names, key=lambda name: (not name[0].islower(), len(name.split()), len(name)), default="")
         return self.chosen or fullest or next(iter(self.told))
 
     @property
@@ -78,9 +92,12 @@ class Entity:
 class Directory:
     """The entities of a user."""
 
-    def __init__(self, entities: Sequence[Entity], own: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, entities: Sequence[Entity], own: frozenset[str] = frozenset(), decisions: Sequence[Decision] = ()
+    ) -> None:
         self.entities = entities
         self._own = own
+        self._apart = [{folded(d.form), folded(d.other)} for d in decisions if not d.same]
 
     def find(self, form: str, at: datetime | None = None) -> Entity | None:
         """Return whom a form means, at a moment or now; None: nobody, or several.
@@ -88,8 +105,12 @@ class Directory:
         Of several with one name it is the one introduced last. So it is of roles that one person has at a time.
         """
         form = _owned(form, self._own)
-        holders = [entity for entity in self.entities if self._is_called(entity, form)]
-        if is_role(form) and len(holders) > 1 and role_of(form) not in roles.LASTING | roles.CURRENT:
+        holders = [
+            entity
+            for entity in self.entities
+            if self._is_called(entity, form) and (entity.has(form) or not self.apart(entity.told, form))
+        ]
+        if is_role(form) and len(holders) > 1 and roles.kind(role_of(form)) not in roles.LASTING | roles.CURRENT:
             return None
         until = [entity for entity in holders if at is None or min(first for first, _ in entity.told.values()) <= at]
         return max(until or holders, key=lambda entity: _last_told(entity, form, at), default=None)
@@ -100,10 +121,17 @@ class Directory:
         most, entity = max(counted, key=lambda pair: (pair[0], pair[1].last), default=(0, None))
         return entity if most else None
 
+    def apart(self, forms: Iterable[str], other: str) -> bool:
+        """Return whether somebody has decided that a form is not of who has one of these."""
+        return bool(self._apart) and any({folded(form), folded(other)} in self._apart for form in forms)
+
     def _is_called(self, entity: Entity, form: str) -> bool:
         if not is_role(form):
             return entity.goes_by(form)
-        return any(role_of(known) == role_of(form) and self._same_possessor(known, form) for known in entity.roles)
+        return any(
+            roles.is_called(role_of(known), role_of(form)) and self._same_possessor(known, form)
+            for known in entity.roles
+        )
 
     def _same_possessor(self, form: str, other: str) -> bool:
         of, of_other = (possessor_of(some) for some in (form, other))
@@ -119,18 +147,18 @@ def resolve(
     """Return the entities of introductions. `own`: names of the user, whose roles are those of the speaker."""
     own = frozenset(map(folded, own)) | SELF
     entities: list[Entity] = []
-    directory = Directory(entities, own)
+    directory = Directory(entities, own, decisions)
     for introduction in sorted(told, key=lambda introduction: introduction.at):
         forms = [_owned(form, own) for form in introduction.forms if folded(form) not in own]
-        for group in _undivided(forms, decisions):
-            entity = _match(directory, group, decisions)
+        for group in _undivided(directory, forms):
+            entity = _match(directory, group)
             if entity is None:
                 entity = Entity()
                 entities.append(entity)
             entity.add(group, introduction.at)
     for decision in decisions:
         if decision.same:
-            _join(entities, directory, decision)
+            _join(entities, decision)
     return directory
 
 
@@ -152,66 +180,59 @@ def _owned(form: str, own: frozenset[str]) -> str:
     return f"/{role_of(form)}" if is_role(form) and folded(possessor_of(form)) in own else form
 
 
-def _undivided(forms: Sequence[str], decisions: Sequence[Decision]) -> Iterator[Sequence[str]]:
+def _undivided(directory: Directory, forms: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield forms that were told together, without any that somebody has parted from the first."""
     if forms:
         first, *others = forms
-        group = [first, *(form for form in others if not _are_apart([first], form, decisions))]
-        if len(group) > 1:
-            yield group
+        yield [first, *(form for form in others if not directory.apart([first], form))]
 
 
-def _match(directory: Directory, forms: Sequence[str], decisions: Sequence[Decision]) -> Entity | None:
+def _match(directory: Directory, forms: Sequence[str]) -> Entity | None:
     """Return the entity that an introduction speaks of; None: a new one."""
     names = [form for form in forms if not is_role(form)]
     roles_told = [form for form in forms if is_role(form)]
     possible = [
         entity
         for entity in directory.entities
-        if not any(_are_apart(entity.told, form, decisions) for form in forms) and not _excludes(entity, roles_told)
+        if not any(directory.apart(entity.told, form) for form in forms) and not _excludes(entity, roles_told)
     ]
     exact = [entity for entity in possible if any(entity.has(name) for name in names)]
     partly = [entity for entity in possible if any(entity.goes_by(name) for name in names)]
     lasting = [
-        entity
-        for entity in possible
-        if any(entity.has(role) for role in roles_told if role_of(role) in roles.LASTING)
+        entity for entity in possible if any(entity.has(role) for role in roles_told if role_of(role) in roles.LASTING)
     ]
     return max(exact or partly or lasting, key=lambda entity: entity.last, default=None)
 
 
 def _excludes(entity: Entity, told: Sequence[str]) -> bool:
     """Return whether somebody who has the roles of an entity cannot have these, too."""
-    for one in told:
-        for other in entity.roles:
-            if possessor_of(one) != possessor_of(other) or role_of(one) == role_of(other):
-                continue
-            kin, other_kin = roles.KIN.get(role_of(one)), roles.KIN.get(role_of(other))
-            if kin != other_kin:
-                return True
-    return False
+    return any(
+        possessor_of(one) == possessor_of(other) and not roles.may_be_one(role_of(one), role_of(other))
+        for one in told
+        for other in entity.roles
+    )
 
 
-def _are_apart(forms: Iterable[str], other: str, decisions: Sequence[Decision]) -> bool:
-    apart = [{folded(decision.form), folded(decision.other)} for decision in decisions if not decision.same]
-    return bool(apart) and any({folded(form), folded(other)} in apart for form in forms)
+def _join(entities: list[Entity], decision: Decision) -> None:
+    """Make one entity of whom two forms mean, or choose the name that is shown.
 
-
-def _join(entities: list[Entity], directory: Directory, decision: Decision) -> None:
-    """Make one entity of those that two forms mean; a form that means nobody becomes another form of the other."""
-    one, other = directory.find(decision.form), directory.find(decision.other)
-    moment = datetime.min.replace(tzinfo=None)
-    if one is None and other is None:
-        return
-    kept = one or other
-    assert kept is not None
-    if one is not None and other is not None and one is not other:
-        for form, (first, last) in other.told.items():
-            one.add([form], first)
-            one.add([form], last)
-        entities.remove(other)
-    del moment
-    kept.add([form for form in (decision.form, decision.other) if not kept.has(form)], kept.last)
+    A part of the other name, and a role beside a name, are added to its bearer: others may have them, too.
+    """
+    forms = [form for form in (decision.form, decision.other) if form]
+    names = [form for form in forms if not is_role(form)] or forms
+    telling = [name for name in names if not any(_is_short(name, other) for other in names)]
+    kept, *absorbed = [entity for entity in entities if any(entity.has(form) for form in telling)] or [Entity()]
+    for entity in absorbed:
+        for form, span in entity.told.items():
+            for moment in span:
+                kept.add([form], moment)
+        kept.chosen = kept.chosen or entity.chosen
+        entities.remove(entity)
+    if kept not in entities:
+        entities.append(kept)
+    kept.add(forms, decision.at)
+    if not decision.other:
+        kept.chosen = decision.form
 
 
 def _last_told(entity: Entity, form: str, at: datetime | None) -> datetime:

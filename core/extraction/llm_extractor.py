@@ -23,7 +23,7 @@ from core.memory.identity import KnownMemory
 from core.statements import comparison
 from core.types import Candidate, Category, Ended, Evidence, Kind, Message, Relations, Shown, Topic
 
-VERSION: Final = "v3"
+VERSION: Final = "v4"
 
 QUOTE_CHARACTERS = 500
 """Characters of a message stored as a quote."""
@@ -36,6 +36,9 @@ SHOWN = {"user": 8000, "assistant": 8000, "tool": 1200, "system": 1200}
 Results of tools and prompts only tell what people mean, and their beginning says what they are."""
 
 NAME_CHARACTERS = 100
+
+MOST_NAMES: Final = 8
+"""Other names of a person that one statement tells."""
 
 SAME_LANGUAGE: Final = (
     "## Language\nWrite every statement in the language of the messages that it cites, as the person wrote it: "
@@ -99,6 +102,7 @@ class ModelStatement(ModelAnswer):
     category: StatementCategory
     topic: Topic
     subject: Text
+    also: list[Text]
     attribute: Text | None
     value: Text | None
     occurred_at: Moment
@@ -254,8 +258,17 @@ def _candidate(
         value=value,
         valid_from=occurred_at if attribute else None,
         corrects=stated.corrects,
+        structured={"also": also} if (also := _other_names(stated, own_messages)) else {},
     )
     return candidate if memories is None else _related(stated, candidate, memories)
+
+
+def _other_names(stated: ModelStatement, spoken: Sequence[Message]) -> list[str]:
+    """Return other names of the subject; none where it is the speaker, whose roles are those of others."""
+    if any(_who(message).casefold() == stated.subject.casefold() for message in spoken):
+        return []
+    names = (name[:NAME_CHARACTERS] for name in stated.also if name and name != stated.subject)
+    return list(dict.fromkeys(names))[:MOST_NAMES]
 
 
 def _related(stated: ModelStatement, candidate: Candidate, memories: Mapping[int, KnownMemory]) -> Candidate:

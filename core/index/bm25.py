@@ -60,14 +60,17 @@ class QueryTerms:
 NOTHING: Final = QueryTerms()
 
 
-def query_terms(question: str) -> QueryTerms:
-    """Return the terms of a query, and the other forms by which its words may be stored."""
+def query_terms(question: str, wordings: Sequence[str] = ()) -> QueryTerms:
+    """Return the terms of a query, and the other forms by which its words may be stored, also in other wordings."""
     question = question[:READ]
     simple = languages.plainly_written(question)
     own_terms = asked_terms(simple)
     # Rows that were indexed by traditional characters are not written again.
     as_written = set(terms(question)) - set(own_terms) if simple != question else set()
-    return QueryTerms(own_terms, [*inflection.of_question(question), *sorted(as_written)][:VARIANTS])
+    own = frozenset(own_terms)
+    reworded = [term for wording in wordings for term in asked_terms(languages.plainly_written(wording[:READ]))]
+    others = [term for term in dict.fromkeys(reworded) if term not in own]
+    return QueryTerms(own_terms, [*others, *inflection.of_question(question), *sorted(as_written)][:VARIANTS])
 
 
 def asked_terms(question: str) -> list[str]:

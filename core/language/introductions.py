@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from core.language import languages
-from core.language.language import Language
 from core.language.parts import People
+from core.language.terms import STOPWORDS
 
 READ: Final = 4_000
 """Characters of a text that are read; nobody introduces people in what is longer."""
@@ -47,6 +47,11 @@ def links(text: str) -> list[Link]:
             forms = _forms(people, match)
             if len(forms) > 1:
                 result[forms] = None
+    for match in people.full.finditer(text[:READ]) if people.full else ():
+        named = _name(people, match.groupdict().get("whole") or match["name"])
+        is_name = named and not any(word.casefold() in STOPWORDS for word in named.split())
+        if named and is_name and not any(named in forms for forms in result):
+            result[named,] = None
     return list(result)[:MOST]
 
 
@@ -128,5 +133,3 @@ def _last_mentioned(people: People, before: str) -> Iterator[str]:
     mentions = list(people.role.finditer(before))
     if mentions and (form := _role(people, mentions[-1])):
         yield form
-
-

@@ -535,17 +535,20 @@ class People:
     `roles`: words for relatives and other roles, each with the name that all languages share (`core.language.roles`);
     `own`: the possessives of a speaker. `role`: a mention of a role, with the groups `of` (whose) and `role`, or
     `bare` for a role that needs no possessive.
-    `introductions`: patterns with some of the groups `name`, `also` (another name of the same person), `role`, `of`, and
-    `nick` (another name of the person who was mentioned last). `name`: a captured name as it is kept, None where it is
-    none after all. `short`: the parts of a full name by which its bearer is called.
+    `introductions`: patterns with some of the groups `name`, `also` (another name of the same person), `role`, `of`,
+    and `nick` (another name of the person who was mentioned last). `full`: a full name by its form, None where nothing
+    shows it. `name`: a captured name as it is kept, None where it is none after all. `short`: what the bearer of a full
+    name may be called. `phrase`: a role in words, given whose it is, empty for the speaker's.
     """
 
     roles: Mapping[str, str]
     own: frozenset[str]
     role: re.Pattern[str]
     introductions: Sequence[re.Pattern[str]]
+    full: re.Pattern[str] | None
     name: Callable[[str], str | None]
     short: Callable[[str], Sequence[str]]
+    phrase: Callable[[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)

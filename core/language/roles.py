@@ -8,22 +8,38 @@ LASTING: Final = frozenset({"mother", "father"})
 """Of these one has one, who stays the same."""
 
 CURRENT: Final = frozenset(
-    "partner fiance boss landlord doctor dentist therapist trainer vet lawyer tutor mother-in-law father-in-law".split()
+    "partner boss landlord doctor dentist therapist trainer vet lawyer tutor mother-in-law father-in-law".split()
 )
-"""Of these one has one at a time: the last who was introduced."""
+"""Of these kinds one has one at a time: the last who was introduced."""
 
-KIN: Final = {
-    **{role: role for role in ("mother", "father", "son", "daughter", "grandchild", "cousin", "niece", "nephew")},
+KINDS: Final = {
+    **dict.fromkeys("partner wife husband girlfriend boyfriend fiancé".split(), "partner"),
     **dict.fromkeys(("sister", "elder sister", "younger sister"), "sister"),
     **dict.fromkeys(("brother", "elder brother", "younger brother"), "brother"),
     **dict.fromkeys(("grandmother", "maternal grandmother"), "grandmother"),
     **dict.fromkeys(("grandfather", "maternal grandfather"), "grandfather"),
-    "aunt": "aunt",
-    "uncle": "uncle",
-    "mother-in-law": "in-law",
-    "father-in-law": "in-law",
-    "sister-in-law": "in-law",
-    "brother-in-law": "in-law",
     **dict.fromkeys(("dog", "cat", "pet", "horse", "rabbit", "bird"), "pet"),
 }
-"""Roles that no person has besides another one of these, or besides any that is not listed, with what they are."""
+"""Roles of one kind; others are kinds of their own."""
+
+KIN: Final = frozenset(
+    "mother father son daughter grandchild cousin niece nephew sister brother grandmother grandfather aunt uncle "
+    "mother-in-law father-in-law sister-in-law brother-in-law pet".split()
+)
+"""Kinds of which nobody is two, nor one of these and another kind."""
+
+
+def kind(role: str) -> str:
+    return KINDS.get(role, role)
+
+
+def may_be_one(role: str, other: str) -> bool:
+    """Return whether somebody may have two roles in one relation: a sister and an elder sister, a wife and a boss."""
+    if kind(role) != kind(other):
+        return not {kind(role), kind(other)} & KIN
+    return role == other or kind(role) in {role, other, "partner"}
+
+
+def is_called(role: str, word: str) -> bool:
+    """Return whether somebody in a role is meant by another word: a wife by "partner", but no friend by "boss"."""
+    return kind(role) == kind(word) and may_be_one(role, word)

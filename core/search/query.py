@@ -13,6 +13,8 @@ from uuid import UUID
 import numpy as np
 
 from core import metrics
+from core.entities import mentions
+from core.entities import reading as entities
 from core.index.bm25 import READ
 from core.index.resident import filling as cache_filling
 from core.index.resident.arrays import Floats
@@ -86,6 +88,8 @@ def _ranked(
     transaction is committed.
     """
     took = Stopwatch()
+    question = _with_wordings(db, tenant_id, question)
+    took.lap("names")
     vector = _vector(embedder, question)
     took.lap("embedding")
     if question.filters.names_fields:
@@ -119,13 +123,23 @@ def _ranked(
         yield tx, Ranking(page, considered, selected.view, question.filters, vector, took, read)
 
 
+def _with_wordings(db: Database, tenant_id: str, question: Question) -> Question:
+    """Return the question with other names of those whom it mentions."""
+    if question.user_id is None or question.method == "vector" or not question.query.strip():
+        return question
+    with db.tenant(tenant_id) as tx:
+        directory = entities.directory(tx, question.user_id)
+    return replace(question, wordings=tuple(mentions.wordings(directory, question.query[:READ])))
+
+
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
-    """Embed the beginning of the query, before any transaction is open."""
+    """Embed the beginning of the query, before any transaction is open; with other wordings, their mean."""
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
-        vector: Floats = embedder.embed_queries([question.query[:READ]])[0]
-    return vector
+        vectors = embedder.embed_queries([wording[:READ] for wording in (question.query, *question.wordings)])
+    mean: Floats = np.asarray(vectors.mean(axis=0), dtype=np.float32)
+    return mean / np.float32(np.linalg.norm(mean) or 1) if question.wordings else mean
 
 
 def _scores(tx: Tx, question: Question, candidates: Candidates, ranking_query: RankingQuery, now: datetime) -> Scores:

@@ -26,7 +26,8 @@ class Question:
     """A query, its owner, and the required properties of results.
 
     `each`: `limit` per type. `recipe`: its weights; its filters and limit have been merged into the question. `after`:
-    results after a place in the ranking. `now`: time of the question; None: the current time.
+    results after a place in the ranking. `now`: time of the question; None: the current time. `wordings`: the query
+    with other names of those whom it mentions.
     """
 
     query: str
@@ -39,6 +40,7 @@ class Question:
     recipe: Recipe = DEFAULT
     after: RankPlace | None = None
     now: datetime | None = None
+    wordings: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -1109,7 +1109,9 @@ search_index = _tenant_table(
     Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two."),
     _flag("asks"),
     Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),
-    Column("naming", JSONB, comment="Lists of names and roles of one person each, as the text says; null: it says none."),
+    Column(
+        "naming", JSONB, comment="Lists of names and roles of one person each, as the text says; null: it says none."
+    ),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
     _index("search_index_of_group", "tenant_id", "group_id", "type", where="group_id IS NOT NULL"),
     _index(

@@ -184,6 +184,7 @@ def statement(content: str, messages: list[int], **more: Any) -> Json:
         "category": "fact",
         "topic": "other",
         "subject": "Ada",
+        "also": [],
         "attribute": None,
         "value": None,
         "occurred_at": None,

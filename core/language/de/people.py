@@ -13,7 +13,11 @@ _ROLES: Final = {
     **dict.fromkeys("vater papa vati".split(), "father"),
     **dict.fromkeys("oma großmutter".split(), "grandmother"),
     **dict.fromkeys("opa großvater".split(), "grandfather"),
-    **dict.fromkeys("frau mann ehefrau ehemann freundin partner partnerin verlobte verlobter".split(), "partner"),
+    **dict.fromkeys("partner partnerin".split(), "partner"),
+    **dict.fromkeys("frau ehefrau".split(), "wife"),
+    **dict.fromkeys("mann ehemann".split(), "husband"),
+    **dict.fromkeys("verlobte verlobter".split(), "fiancé"),
+    "freundin": "girlfriend",
     **dict.fromkeys("tochter".split(), "daughter"),
     **dict.fromkeys("sohn".split(), "son"),
     **dict.fromkeys("schwester".split(), "sister"),
@@ -55,7 +59,7 @@ _ENDS: Final = r"(?=\s*(?:[,.;:!?)—–]|$))"
 
 
 def _name(captured: str) -> str | None:
-    return None if captured.split()[0] in _NO_NAMES else captured
+    return None if captured.split(maxsplit=1)[0] in _NO_NAMES else captured
 
 
 def _short(name: str) -> Sequence[str]:
@@ -64,6 +68,10 @@ def _short(name: str) -> Sequence[str]:
     if len(words) > 1:
         return [words[0], words[-1], f"Herr {words[-1]}", f"Frau {words[-1]}"]
     return [words[0]] if words and words[0] != name else []
+
+
+def _phrase(whose: str, role: str) -> str:
+    return f"{whose}s {role.title()}" if whose else f"mein {role.title()}"
 
 
 _TITLED: Final = lazy_regex(rf"^(?:{_TITLE})+")
@@ -81,13 +89,19 @@ PEOPLE: Final = People(
         lazy_regex(rf"{_HAS_ROLE} (?P<name>{_NAME})"),
         lazy_regex(rf"{_HAS_ROLE}(?:,| \(| [—–-]) ?(?P<name>{_NAME}){_ENDS}"),
         # Nora, meine Schwester; Nora (meine Schwester); Nora ist meine Schwester
-        lazy_regex(rf"(?P<name>{_NAME})(?:,| \(| [—–-]| ist| war| wird)(?: |(?<=\())(?:nun |jetzt )?{_HAS_ROLE}(?! und)"),
+        lazy_regex(
+            rf"(?P<name>{_NAME})(?:,| \(| [—–-]| ist| war| wird)(?: |(?<=\())(?:nun |jetzt )?{_HAS_ROLE}(?! und)"
+        ),
         lazy_regex(rf"{_HAS_ROLE} (?:heißt|hieß|ist|war) (?P<name>{_NAME}){_ENDS}"),
         # ein Hund namens Bär; alle nennen ihn Bär
-        lazy_regex(rf"\b(?:ein|eine|einen|einem|einer) (?:[a-zäöüß]+ ){{0,2}}?{_ROLE} (?:namens|mit Namen) (?P<name>{_NAME})"),
+        lazy_regex(
+            rf"\b(?:ein|eine|einen|einem|einer) (?:[a-zäöüß]+ ){{0,2}}?{_ROLE} (?:namens|mit Namen) (?P<name>{_NAME})"
+        ),
         lazy_regex(rf"\b(?:nennen|nenne|nennt|genannt|heißt eigentlich)(?: ihn| sie| es)? (?P<nick>{_NAME})"),
         lazy_regex(rf"(?P<name>{_NAME}),? (?:alias|genannt|kurz|eigentlich) (?P<also>{_NAME})"),
     ),
+    full=lazy_regex(rf"(?<![\w-])(?P<name>(?:{_TITLE})+{_WORD}(?: {_WORD})?)"),
     name=_name,
     short=_short,
+    phrase=_phrase,
 )

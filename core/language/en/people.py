@@ -14,9 +14,12 @@ _ROLES: Final = {
     **dict.fromkeys("father dad daddy papa pop".split(), "father"),
     **dict.fromkeys("grandmother grandma nan nana gran granny".split(), "grandmother"),
     **dict.fromkeys("grandfather grandpa granddad grandad gramps".split(), "grandfather"),
-    **dict.fromkeys(
-        "wife husband partner spouse girlfriend boyfriend hubby missus fiancé fiancée fiance fiancee".split(), "partner"
-    ),
+    **dict.fromkeys("partner spouse".split(), "partner"),
+    **dict.fromkeys("wife missus".split(), "wife"),
+    **dict.fromkeys("husband hubby".split(), "husband"),
+    "girlfriend": "girlfriend",
+    "boyfriend": "boyfriend",
+    **dict.fromkeys("fiancé fiancée fiance fiancee".split(), "fiancé"),
     **dict.fromkeys(("sister", "sis"), "sister"),
     **dict.fromkeys(("brother", "bro"), "brother"),
     **dict.fromkeys("boss manager supervisor advisor adviser".split(), "boss"),
@@ -43,6 +46,7 @@ _ROLES: Final = {
         ).split()
     },
 }
+_BEFORE_FAMILY_NAMES: Final = "Mr Mrs Ms Miss Dr Professor".split()
 _TITLES: Final = "uncle aunt auntie granny grandma grandpa nana".split()
 
 _ROLE: Final = rf"(?P<role>{'|'.join(sorted(_ROLES, key=len, reverse=True))})"
@@ -53,16 +57,24 @@ _WHOSE: Final = (
     rf"(?P<of>[Mm]y|[Oo]ur|(?:[Tt]he )?[Uu]ser['’]s|{_NAME}['’]s?|"
     rf"(?:[Mm]y|[Oo]ur) (?:[a-z]+ ){{0,2}}?(?:{'|'.join(_ROLES)})['’]s)"
 )
-_WHICH: Final = r"(?:[a-z]+(?:-[a-z]+)? ){0,2}?"
+_WHICH: Final = r"(?!work )(?:[a-z]+(?:-[a-z]+)? ){0,2}?"
 _HAS_ROLE: Final = rf"{_WHOSE} {_WHICH}{_ROLE}\b"
 _ENDS: Final = r"(?=\s*(?:[,.;:!?)—–]|$)| who\b)"
 _IS: Final = r"(?: is| was|['’]s| turned out to be| happens to be| became| is now| used to be| is still)"
 
 
 def _short(name: str) -> Sequence[str]:
-    """Return the first name, and the family name of somebody who has both: Graham and Miller of "Graham Miller"."""
+    """Return what the bearer of a full name may be called: Graham, Miller and Mr Miller of "Graham Miller"."""
     words = _TITLED.sub("", name).split()
-    return [words[0], *words[-1:]] if len(words) > 1 else [words[0]] if words and words[0] != name else []
+    if not words or not (words[0][0].isupper() and words[-1][0].isupper()):
+        return ()
+    if len(words) > 1:
+        return [words[0], words[-1], *(f"{title} {words[-1]}" for title in _BEFORE_FAMILY_NAMES)]
+    return words if words and words[0] != name else []
+
+
+def _phrase(whose: str, role: str) -> str:
+    return f"{whose}'s {role}" if whose else f"my {role}"
 
 
 _TITLED: Final = lazy_regex(rf"^{_TITLE}")
@@ -84,7 +96,9 @@ PEOPLE: Final = People(
         lazy_regex(rf"(?P<name>{_NAME}){_IS} {_HAS_ROLE}(?!['’]s)"),
         lazy_regex(rf"{_HAS_ROLE}{_IS} (?P<name>{_NAME}){_ENDS}"),
         lazy_regex(rf"{_HAS_ROLE}(?:['’]s (?:\w+ )?name)?{_IS}? ?(?:called |named )?(?P<name>{_NAME}){_ENDS}"),
-        lazy_regex(rf"\b(?:a|an|the|another|new|one|first|second) {_WHICH}{_ROLE},? (?:called|named) (?P<name>{_NAME})"),
+        lazy_regex(
+            rf"\b(?:a|an|the|another|new|one|first|second) {_WHICH}{_ROLE},? (?:called|named) (?P<name>{_NAME})"
+        ),
         # Uncle Bob
         lazy_regex(rf"(?P<name>(?P<role>{'|'.join(title.title() for title in _TITLES)}) {_WORD})"),
         # everybody calls him Bear; Elizabeth, Liz for short; Benedikt "Bear" Olsen
@@ -96,6 +110,8 @@ PEOPLE: Final = People(
         lazy_regex(rf"(?P<name>{_NAME}) [\"“‘](?P<also>{_NAME})[\"”’]"),
         lazy_regex(rf"(?P<also>{_NAME})(?: is|['’]s) (?:short for|what we call|our name for) (?P<name>{_NAME})"),
     ),
+    full=lazy_regex(rf"(?<![\w.’'-])(?P<name>{_TITLE}{_WORD}(?: {_WORD})?|{_WORD} {_WORD})(?![\w’'-]*\w)"),
     name=values.person,
     short=_short,
+    phrase=_phrase,
 )

@@ -12,7 +12,12 @@ from core.language.parts import People
 _ROLES: Final = {
     **dict.fromkeys("妈 妈妈 母亲 老妈 娘".split(), "mother"),
     **dict.fromkeys("爸 爸爸 父亲 老爸 爹".split(), "father"),
-    **dict.fromkeys("老公 老婆 丈夫 妻子 媳妇 爱人 女朋友 男朋友 女友 男友 对象 未婚妻 未婚夫 先生 太太".split(), "partner"),
+    **dict.fromkeys("爱人 对象 伴侣".split(), "partner"),
+    **dict.fromkeys("老公 丈夫 先生".split(), "husband"),
+    **dict.fromkeys("老婆 妻子 媳妇 太太".split(), "wife"),
+    **dict.fromkeys("女朋友 女友".split(), "girlfriend"),
+    **dict.fromkeys("男朋友 男友".split(), "boyfriend"),
+    **dict.fromkeys("未婚妻 未婚夫".split(), "fiancé"),
     **dict.fromkeys("儿子 大儿子 小儿子".split(), "son"),
     **dict.fromkeys("女儿 闺女 大女儿 小女儿".split(), "daughter"),
     **dict.fromkeys("姐 姐姐 大姐 二姐".split(), "elder sister"),
@@ -73,7 +78,7 @@ def _name(captured: str) -> str | None:
 
 
 def _short(name: str) -> Sequence[str]:
-    """Return what the bearer of a full name may be called: 晓雯, 小雯, 雯雯, 雯姐, 老陆, 小陆, 陆总, 陆老师 of 陆晓雯."""
+    """Return what the bearer of a full name may be called: 晓雯、小雯、雯姐、老陆、陆总 of 陆晓雯."""
     match = _WHOLE.fullmatch(name)
     if not match:
         return ()
@@ -84,7 +89,13 @@ def _short(name: str) -> Sequence[str]:
     return [*([given] if len(given) > 1 else []), f"{last}{last}", *alike, *titled]
 
 
-_NO_NAME: Final = re.compile(r"^(?:什么|怎么|这样|那个|这个|一个|自己|大家|有点|真的|今天|昨天|明天|老是|小心|大概|大学|大夫|老家)|[的了吗呢吧啊着过]$")
+def _phrase(whose: str, role: str) -> str:
+    return f"{whose}的{role}" if whose else f"我{role}"
+
+
+_NO_NAME: Final = re.compile(
+    r"^(?:什么|怎么|这样|那个|这个|一个|自己|大家|有点|真的|今天|昨天|明天|老是|小心|大概|大学|大夫|老家)|[的了吗呢吧啊着过]$"
+)
 _WHOLE: Final = re.compile(rf"(?P<surname>{_SURNAMES})(?P<given>{_HAN}{{1,2}})")
 
 PEOPLE: Final = People(
@@ -100,10 +111,16 @@ PEOPLE: Final = People(
         # 大家都叫他阿强; 小名糖糖; 大名周予安
         lazy_regex(rf"(?:叫[他她它]|外号|小名|大名|全名|昵称|绰号)(?:是|叫)?{_NICK.format(group='nick')}{_BEHIND}"),
         # 陆晓雯就是雯姐; 陆晓雯（小雯）
-        lazy_regex(rf"(?<!{_HAN})(?P<name>{_FULL})(?:就是|也就是|也叫|又叫|人称|外号|小名)(?P<also>{_CALLED}|{_HAN}{{2}}){_BEHIND}"),
+        lazy_regex(
+            rf"(?<!{_HAN})(?P<name>{_FULL})(?:就是|也就是|也叫|又叫|人称|外号|小名)(?P<also>{_CALLED}|{_HAN}{{2}}){_BEHIND}"
+        ),
         lazy_regex(rf"(?P<name>{_FULL})[（(](?P<also>{_CALLED}|{_HAN}{{2}})[）)]"),
         lazy_regex(rf"(?<!{_HAN})(?P<also>{_CALLED})(?:就是|大名|全名|本名)(?:叫|是)?(?P<name>{_FULL}){_BEHIND}"),
     ),
+    full=lazy_regex(
+        rf"(?<!{_HAN})(?P<name>{_SURNAMES}{_HAN}{{1,2}}?)(?:同志|女士|先生|小朋友)|(?<!{_HAN})(?P<whole>{_SURNAMES}{_HAN}{{2}}){_BEHIND}"
+    ),
     name=_name,
     short=_short,
+    phrase=_phrase,
 )

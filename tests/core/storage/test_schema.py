@@ -231,10 +231,12 @@ def test_a_migration_reads_the_names_of_what_is_indexed(at_base: Settings) -> No
     with closing(db.connect(db.app_url(at_base), 1)) as app:
         with app.tenant("acme") as tx:
             tx.execute(text("UPDATE messages SET content = 'My sister Nora is a vet.', role = 'user'"))
-            tx.execute(text("""
+            tx.execute(
+                text(r"""
                 INSERT INTO search_index (tenant_id, type, session_id, ref, occurred_at, terms, own_terms)
                 SELECT tenant_id, 'message', session_id, id, occurred_at, '{1\:1}/999999937', '{}' FROM messages LIMIT 1
-            """))
+            """)
+            )
         schema.upgrade(at_base, HASH)
         with app.tenant("acme") as tx:
             assert tx.execute(text("SELECT naming FROM search_index")).scalar_one() == [["Nora", "/sister"]]

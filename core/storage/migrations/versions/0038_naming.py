@@ -15,7 +15,7 @@ down_revision = "0037"
 
 BATCH: Final = 2_000
 
-_BOUND: Final = ("search_index", "messages", "memories")
+_BOUND: Final = ("search_index", "search_changes", "messages", "memories")
 
 
 def upgrade() -> None:

@@ -1,0 +1,94 @@
+"""Mentions of entities in a text, and the text with another of their names. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from core.entities import resolution
+from core.entities.resolution import Directory, Entity
+from core.language import introductions, languages
+from core.language.introductions import is_role
+from core.language.scripts import has_han
+from core.language.terms import STOPWORDS
+
+SHORTEST: Final = 2
+"""Characters of a name that is looked for."""
+
+WORDINGS: Final = 4
+"""Other wordings of a text, at most: each is compared with everything."""
+
+
+class Mention(NamedTuple):
+    """A place where a text mentions somebody, by a form."""
+
+    entity: Entity
+    form: str
+    start: int
+    end: int
+
+
+def of(directory: Directory, text: str, at: datetime | None = None) -> list[Mention]:
+    """Return the mentions in a text, said at a moment or now, in order; a longer name before those within it."""
+    if not directory.entities:
+        return []
+    told = {form: directory.of(link) for link in introductions.links(text) for form in link}
+    mentions: list[Mention] = []
+    for form, start, end in sorted(_places(directory, text), key=lambda place: (place[1] - place[2], place[1])):
+        if all(end <= other.start or start >= other.end for other in mentions):
+            entity = told.get(form) or directory.find(form, at)
+            if entity is not None:
+                mentions.append(Mention(entity, form, start, end))
+    return sorted(mentions, key=lambda mention: mention.start)
+
+
+def wordings(directory: Directory, text: str) -> list[str]:
+    """Return a text with another name or role in place of each mention, one at a time, the names told last first."""
+    result: dict[str, None] = {}
+    for mention in of(directory, text):
+        for form in _others(mention):
+            result[f"{text[: mention.start]}{written(form, text)}{text[mention.end :]}"] = None
+    return list(result)[:WORDINGS]
+
+
+def written(form: str, beside: str = "") -> str:
+    """Return a form as people write it in the language of another text: `/mother` is "my mother"."""
+    people = languages.of(beside).people
+    if not is_role(form) or people is None:
+        return form
+    of, role = resolution.possessor_of(form), resolution.role_of(form)
+    word = next((word for word, name in people.roles.items() if name == role), role)
+    whose = written(f"/{of[1:]}", beside) if of.startswith("~") else of
+    return people.phrase(whose, word)
+
+
+def _others(mention: Mention) -> list[str]:
+    told = sorted(mention.entity.told.items(), key=lambda item: item[1][1], reverse=True)
+    same = resolution.folded(mention.form)
+    forms = [form for form, _ in told if resolution.folded(form) != same]
+    return sorted(forms, key=is_role)
+
+
+def _places(directory: Directory, text: str) -> Iterator[tuple[str, int, int]]:
+    yield from introductions.role_mentions(text)
+    careless = text.islower()
+    for name in _names(directory.entities):
+        wanted = name.lower() if careless and name.lower() not in STOPWORDS else name
+        start = text.find(wanted)
+        while start >= 0:
+            end = start + len(wanted)
+            if has_han(wanted) or not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
+                yield name, start, end
+            start = text.find(wanted, start + 1)
+
+
+def _names(entities: Sequence[Entity]) -> dict[str, None]:
+    every = (
+        name for entity in entities for known in entity.names for name in (known, *introductions.short_forms(known))
+    )
+    return dict.fromkeys(name for name in every if len(name) >= SHORTEST)
+
+
+_LETTER: Final = re.compile(r"[^\W\d_]")

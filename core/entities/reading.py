@@ -1,0 +1,56 @@
+"""The entities of a user, as far as a reader may see what tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.entities import resolution
+from core.entities.resolution import Decision, Directory, Introduction
+from core.statements import quotation
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
+
+READ: Final = 1_000
+"""Texts that introduce somebody, the latest, from which entities are made."""
+
+
+def directory(tx: Tx, user_id: str) -> Directory:
+    """Return the entities of a user."""
+    return of_answers(user_id, run_together(tx, *asking(user_id)))
+
+
+def asking(user_id: str) -> list[BoundStatement]:
+    """Return the statements that read what `of_answers` needs, to be run together with others."""
+    return [(_INTRODUCTIONS, {"user": user_id, "most": READ}), (_DECISIONS, {"user": user_id})]
+
+
+def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:
+    introduced, decided = answers
+    told = [Introduction(forms, row.occurred_at) for row in introduced for forms in row.naming]
+    decisions = [Decision(row.form, row.other, row.same, row.at) for row in decided]
+    own = {user_id, *(quoted.speaker for row in introduced if (quoted := quotation.read(row.content or "")))}
+    return resolution.resolve(told, decisions, frozenset(own))
+
+
+_INTRODUCTIONS = text("""
+    SELECT i.naming, i.occurred_at, told.content FROM (
+        SELECT type, session_id, ref, naming, occurred_at FROM search_index
+        WHERE user_id = :user AND naming IS NOT NULL ORDER BY occurred_at DESC LIMIT :most) AS i
+    CROSS JOIN LATERAL (
+        SELECT m.content FROM memories m
+        WHERE m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+          AND m.status <> 'erased' AND m.trust NOT IN ('quarantined', 'rejected')
+        UNION ALL
+        SELECT NULL FROM messages s
+        WHERE i.type = 'message' AND s.session_id = i.session_id AND s.id = i.ref
+          AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = s.session_id AND h.message_id = s.id)
+    ) AS told
+""")
+
+_DECISIONS = text("""
+    SELECT form, other, same, at FROM naming_decisions
+    WHERE user_id = :user ORDER BY at, form, other
+""")
