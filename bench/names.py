@@ -157,7 +157,7 @@ def main() -> None:
     paths = sorted((FOLDER / parsed.half).glob("*.json"))
     talks = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
     talks = {name: talk for name, talk in talks.items() if not parsed.only or name in parsed.only}
-    print("| talk | joined rightly | wrongly | missed | precision | recall |", "| --- | --- | --- | --- | --- | --- |")
+    print("| talk | joined rightly | wrongly | missed | precision | recall |", f"|{' --- |' * 6}", sep="\n")
     if parsed.ask:
         print(*ask(talks, by_hand=parsed.by_hand), sep="\n")
         return

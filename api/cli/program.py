@@ -35,7 +35,7 @@ COMMANDS: CommandTable = {
     "profile": ("api.cli.commands.sessions.profile:profile", "What is known of a user or a group, in sections."),
     "session": ("api.cli.commands.sessions.session:commands", "Sessions: list, show, end, delete."),
     "mirror": ("api.cli.commands.host.mirror:commands", "The Markdown mirror: location and state of its files."),
-    "user": ("api.cli.commands.sessions.user:commands", "A user: profile, export, erasure, receipts."),
+    "user": ("api.cli.commands.sessions.user:commands", "A user: profile, people, export, erasure, receipts."),
     "group": ("api.cli.commands.sessions.group:commands", "A group: export, erasure."),
     "tenant": ("api.cli.commands.tenant.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
     "prompts": (

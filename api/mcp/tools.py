@@ -13,8 +13,9 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from api.http.erasure import erasure, forgettings
 from api.http.log import events
-from api.http.memories import decisions, reading, writing
+from api.http.memories import decisions, entities, reading, writing
 from api.http.memories.decisions import UndoLatestRequest
+from api.http.memories.entities import MergeRequest, PersonName
 from api.http.memories.reading import MemoryListRequest
 from api.http.memories.requests import Patch, StatementRequest
 from api.http.search import answering, context, search
@@ -84,6 +85,16 @@ class Listing(RequestBody):
         FieldFilter | None, Field(description=f"Fields of the metadata of the messages it cites; {ANY_OF}")
     ] = None
     order: Annotated[Order, Field(description="What comes first; `said`: what was said or happened last")] = "newest"
+    after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    reader_labels: ReaderLabels = None
+
+
+class AboutRequest(RequestBody):
+    """Arguments of `GET /v1/entities/about`."""
+
+    user_id: Name
+    name: PersonName
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     reader_labels: ReaderLabels = None
@@ -176,6 +187,11 @@ def _undo(deps: Dependencies, caller: Caller, request: Undoing) -> Json:
 
 def _why(deps: Dependencies, caller: Caller, request: Asking) -> Json:
     return reading.get_why(deps, caller, request.memory_id)
+
+
+def _about(deps: Dependencies, caller: Caller, request: AboutRequest) -> Json:
+    deps = audience.for_reader(deps, caller, request.reader_labels)
+    return entities.get_entity(deps, caller, request.user_id, request.name, request.after, request.limit)
 
 
 def _hide(deps: Dependencies, caller: Caller, request: Hiding) -> Json:
@@ -321,6 +337,32 @@ _ALL: Final = (
             "Explain where a memory comes from: the messages that support it and, for each of its "
             "versions, the event, rule and model call behind it. Call it when the user asks how you know "
             "something, or to judge how far to trust a memory."
+        ),
+    ),
+    Tool(
+        name="memory_about",
+        title="All about somebody",
+        scope="read",
+        labelled=True,
+        takes=AboutRequest,
+        answer=_about,
+        reads=True,
+        description=(
+            "List what is remembered of a person in a user's life, the latest first, by whatever name it was said: "
+            "`my mother`, `Evelyn`, `Mum`. Give the name or role as the user does. Call it when the user asks about "
+            "somebody as a whole; for a single fact use memory_answer."
+        ),
+    ),
+    Tool(
+        name="memory_merge_names",
+        title="Two names, one person",
+        scope="write",
+        takes=MergeRequest,
+        answer=entities.post_merge,
+        repeatable=True,
+        description=(
+            "Record that several names or roles are one person's, for example `Caz` and `Caroline`, or `Evelyn` and "
+            "`my mother`. Call it when the user says so, or confirms it when you ask; never on a guess."
         ),
     ),
     Tool(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.entities import reading
-from core.entities.resolution import Entity
+from core.entities.resolution import Decision, Entity
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
 from core.language import introductions
@@ -79,6 +79,13 @@ class Deciding:
         return entity
 
 
+def restore(tx: Tx, tenant_id: str, user_id: str, decision: Decision) -> bool:
+    """Store a decision of an archive unless there is one about the same names; return whether it was stored."""
+    stated = {"form": decision.form, "other": decision.other, "same": decision.same, "at": decision.at}
+    values = {"tenant": tenant_id, "user": user_id, **stated}
+    return tx.execute(_RESTORE, values).rowcount == 1
+
+
 def of_user(tx: Tx, user_id: str) -> Sequence[Any]:
     """Return the decisions about the people of a user, the oldest first."""
     return tx.execute(_ALL, {"user": user_id}).all()
@@ -104,6 +111,11 @@ _PUT = text("""
     VALUES (:tenant, :user, :form, :other, :same, cast(:author AS jsonb))
     ON CONFLICT (tenant_id, user_id, form, other)
     DO UPDATE SET same = excluded.same, author = excluded.author, at = clock_timestamp()
+""")
+
+_RESTORE = text("""
+    INSERT INTO naming_decisions (tenant_id, user_id, form, other, same, at)
+    VALUES (:tenant, :user, :form, :other, :same, :at) ON CONFLICT DO NOTHING
 """)
 
 _TAKE_BACK = text("""

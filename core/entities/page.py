@@ -14,6 +14,7 @@ from core.entities import mentions, reading, resolution
 from core.entities.resolution import Directory, Entity
 from core.errors import NotFound
 from core.language import introductions, languages
+from core.statements import quotation
 from core.storage.db import Tx
 
 SEARCHED: Final = 10_000
@@ -64,8 +65,11 @@ def _named(directory: Directory, form: str) -> tuple[Directory, Entity]:
 
 
 def _is_about(directory: Directory, entity: Entity, row: Any) -> bool:
-    said = f"{row.subject}: {row.content}"
-    return any(mention.entity is entity for mention in mentions.of(directory, said, row.at))
+    """Return whether a memory mentions somebody; what was said before it counts where it names nobody itself."""
+    quoted = quotation.read(row.content)
+    said = quoted.words if quoted else f"{row.subject}: {row.content}"
+    mentioned = mentions.of(directory, said, row.at) or mentions.of(directory, row.content, row.at)
+    return any(mention.entity is entity for mention in mentioned)
 
 
 def _words(entity: Entity) -> list[str]:

@@ -29,22 +29,22 @@ def asking(user_id: str) -> list[BoundStatement]:
 
 def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:
     introduced, decided = answers
-    told = [Introduction(forms, row.occurred_at) for row in introduced for forms in row.naming]
+    told = [Introduction(forms, row.at) for row in introduced for forms in row.naming]
     decisions = [Decision(row.form, row.other, row.same, row.at) for row in decided]
     own = {user_id, *(quoted.speaker for row in introduced if (quoted := quotation.read(row.content or "")))}
     return resolution.resolve(told, decisions, frozenset(own))
 
 
 _INTRODUCTIONS = text("""
-    SELECT i.naming, i.occurred_at, told.content FROM (
+    SELECT i.naming, coalesce(told.at, i.occurred_at) AS at, told.content FROM (
         SELECT type, session_id, ref, naming, occurred_at FROM search_index
         WHERE user_id = :user AND naming IS NOT NULL ORDER BY occurred_at DESC LIMIT :most) AS i
     CROSS JOIN LATERAL (
-        SELECT m.content FROM memories m
+        SELECT m.content, coalesce(m.said_at, m.recorded_at) AS at FROM memories m
         WHERE m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
           AND m.status <> 'erased' AND m.trust NOT IN ('quarantined', 'rejected')
         UNION ALL
-        SELECT NULL FROM messages s
+        SELECT NULL, NULL FROM messages s
         WHERE i.type = 'message' AND s.session_id = i.session_id AND s.id = i.ref
           AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = s.session_id AND h.message_id = s.id)
     ) AS told

@@ -115,6 +115,10 @@ class Directory:
         until = [entity for entity in holders if at is None or min(first for first, _ in entity.told.values()) <= at]
         return max(until or holders, key=lambda entity: _last_told(entity, form, at), default=None)
 
+    def bearer_of(self, written: str) -> Entity | None:
+        """Return whom a name or role means, as people write it."""
+        return self.find(introductions.form_of(written))
+
     def of(self, forms: Sequence[str]) -> Entity | None:
         """Return the entity that has the most of these forms."""
         counted = [(sum(self._is_called(entity, form) for form in forms), entity) for entity in self.entities]

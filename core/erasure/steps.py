@@ -571,6 +571,28 @@ _LEDGER: Final = (
 """Steps for the dispatches of these events, for what followed from them, and for the events themselves."""
 
 
+def _without_names_by_hand(whose: str) -> ErasureStep:
+    """Build the step by which decisions of these users leave with the last text that has their names."""
+    return _execute(
+        "naming_decisions",
+        "with a name that no text of its user has any more: deleted",
+        f"""
+    DELETE FROM naming_decisions d WHERE d.user_id = {whose} AND EXISTS (
+        SELECT FROM unnest(ARRAY[d.form, d.other]) AS f (form), LATERAL (
+            SELECT lower(CASE WHEN strpos(f.form, '/') > 0 THEN ltrim(split_part(f.form, '/', 1), '~')
+                         ELSE f.form END) AS name) AS n
+        WHERE n.name <> '' AND f.form NOT LIKE '~%'
+          AND NOT EXISTS (SELECT FROM memories m WHERE m.user_id = d.user_id AND m.status <> 'erased'
+                          AND strpos(lower(m.subject || ' ' || m.content), n.name) > 0)
+          AND NOT EXISTS (SELECT FROM participants p JOIN messages s ON s.session_id = p.session_id
+                          WHERE p.user_id = d.user_id AND s.user_id = d.user_id
+                            AND strpos(lower(s.content), n.name) > 0))
+    """,
+    )
+
+
+_WITHOUT_NAMES_BY_HAND: Final = _without_names_by_hand("ANY(cast(:owners AS text[]))")
+
 STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
     ErasurePart.MESSAGES: (
@@ -602,6 +624,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         *_RETOLD,
         ErasureStep("plans", "of their sessions: deleted", _delete_plans),
+        _WITHOUT_NAMES_BY_HAND,
     ),
     # Passages of messages, which keep the rest of their text.
     ErasurePart.PASSAGES: (
@@ -675,6 +698,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
               AND ({_HOLDS.format("goal")} OR {_HOLDS.format("steps::text")})
             """,
         ),
+        _WITHOUT_NAMES_BY_HAND,
         *_STOPPED,
     ),
     # Memories.
@@ -722,6 +746,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         *_blank_bulk_jobs("ANY(:ids)"),
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
+        _WITHOUT_NAMES_BY_HAND,
         *_STOPPED,
     ),
     # Events about what is erased, and what followed from them.
@@ -778,6 +803,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("contexts", "session_id = :session"),
         _delete("working", "session_id = :session"),
         _delete("hidden_messages", "session_id = :session"),
+        _without_names_by_hand("ANY(ARRAY(SELECT user_id FROM participants WHERE session_id = :session))"),
         _delete("participants", "session_id = :session"),
         _delete("search_changes", "session_id = :session"),
         _delete("sessions", "id = :session"),
@@ -841,6 +867,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         *_blank_bulk_jobs(_MINE),
         _delete("memories", "user_id = :user"),
         _delete("servings", "user_id = :user"),
+        _delete("naming_decisions", "user_id = :user"),
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
         _delete("sweeps", "user_id = :user"),
         ErasureStep("rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
@@ -1002,6 +1029,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "deleted, unless they said something else there",
         ),
         ErasureStep("search_index", "of these: deleted, and the rows beside them weighted again", _forget_index),
+        _WITHOUT_NAMES_BY_HAND,
         _delete("sessions", "id = ANY(:alone)"),
         _update(
             "sessions",

@@ -43,8 +43,9 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 """Columns that an erasure changes; a row gets them back if they still are as it left them."""
 
 DELETED: Final = (
-    "memories memory_versions evidence relations verdicts summaries plans working search_index tombstones".split()
-)
+    "memories memory_versions evidence relations verdicts summaries plans working search_index tombstones "
+    "naming_decisions"
+).split()
 """Tables of which an erasure deletes rows, in the order in which they come back."""
 
 OF_MEMORIES: Final = {"memory_versions": ("memory_id",), "evidence": ("memory_id",), "relations": ("from_id", "to_id")}

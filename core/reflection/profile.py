@@ -14,6 +14,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.entities import reading as entities
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
@@ -145,10 +146,12 @@ def build(db: Database, tenant_id: str, owner: ProfileOwner, now: datetime | Non
     with db.tenant(tenant_id) as tx:
         stored = get(tx, owner)
         rows, own = _read(tx, owner, moment)
+        people = entities.directory(tx, owner.user_id) if owner.user_id is not None else None
     traits = [profile_attributes.trait(row, moment) for row in rows]
-    attributes = (
-        profile_attributes.of_user(traits, own) if owner.group_id is None else profile_attributes.of_group(traits)
-    )
+    if people is None:
+        attributes = profile_attributes.of_group(traits)
+    else:
+        attributes = profile_attributes.of_user(traits, own, lambda subject: people.bearer_of(subject) or subject)
     before = _document(stored.attributes, stored.until) if stored else {}
     return PendingProfile(
         tenant_id, owner, stored.version if stored else 0, before, attributes, profile_attributes.lapses(traits), moment

@@ -6,7 +6,7 @@ No text is generated: every value and every sentence comes from a memory listed 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -94,18 +94,29 @@ def trait(row: Any, now: datetime) -> Trait:
     )
 
 
-def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
-    """Build the attributes of a user; `own`: the names by which they speak of themselves."""
+def of_user(
+    traits: Sequence[Trait], own: Collection[str], bearer: Callable[[str], Hashable] = lambda subject: subject
+) -> Json:
+    """Build the attributes of a user; `own`: the names by which they speak of themselves.
+
+    `bearer`: whom the subject of a statement means; others appear under the subject of most statements about them.
+    """
     displayed = [trait for trait in traits if trait.category not in APART]
     own_traits = [trait for trait in displayed if trait.subject in own]
-    others = _by(lambda trait: trait.subject, (trait for trait in displayed if trait.subject not in own))
-    ranked = sorted(others.items(), key=lambda item: (-max(trait.strength for trait in item[1]), item[0]))
-    people = {subject: _person(traits_of_person) for subject, traits_of_person in ranked[:VALUES]}
+    others = _by(lambda trait: bearer(trait.subject), (trait for trait in displayed if trait.subject not in own))
+    named = {_usual_subject(of_person): of_person for of_person in others.values()}
+    ranked = sorted(named.items(), key=lambda item: (-max(trait.strength for trait in item[1]), item[0]))
+    people = {subject: _person(of_person) for subject, of_person in ranked[:VALUES]}
     done = [trait for trait in traits if trait.category is Category.SKILL]
     lived = [trait for trait in traits if trait.category is Category.EPISODE]
     lived.sort(key=lambda trait: (trait.since, trait.id), reverse=True)
     apart = {"skills": _lines(done, LINES), "episodes": [_line(trait) for trait in lived[:EPISODES]]}
     return _without_empty({**_attributes(own_traits), **_sections(own_traits), "people": people, **apart})
+
+
+def _usual_subject(traits: Sequence[Trait]) -> str:
+    counts = Counter(trait.subject for trait in traits)
+    return min(counts, key=lambda subject: (-counts[subject], subject))
 
 
 def of_group(traits: Sequence[Trait]) -> Json:

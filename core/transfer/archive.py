@@ -18,7 +18,7 @@ VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 """Written last, because it counts what was written."""
 
-FILES: Final = ("sessions", "messages", "memories", "relations", "documents", "plans", "profile")
+FILES: Final = ("sessions", "messages", "memories", "relations", "documents", "plans", "profile", "names")
 """Names of the files of JSON lines, in the order in which they stand."""
 
 _FIRST_DAY: Final = (1980, 1, 1, 0, 0, 0)

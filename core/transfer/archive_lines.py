@@ -335,6 +335,17 @@ class ArchivedProfile(ArchiveLine):
     version: Version
 
 
+class NameLine(ArchiveLine):
+    form: Short
+    other: Short
+    same: bool
+    at: Past
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        return self.form.encode(), self.other.encode()
+
+
 MODELS: Final[Mapping[str, type[ArchiveLine]]] = {
     "sessions": SessionLine,
     "messages": MessageLine,
@@ -343,6 +354,7 @@ MODELS: Final[Mapping[str, type[ArchiveLine]]] = {
     "documents": DocumentLine,
     "plans": PlanLine,
     "profile": ArchivedProfile,
+    "names": NameLine,
     "manifest": Manifest,
 }
 """The model of a line of each file."""

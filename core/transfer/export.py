@@ -177,6 +177,10 @@ _TEMPLATES: Final[Mapping[str, str]] = {
             'steps', steps, 'current', current, 'version', version, 'updated_at', updated_at{user})::text
         FROM plans WHERE {owner} = :owner ORDER BY session_id COLLATE "C", id COLLATE "C"
     """,
+    "names": """
+        SELECT jsonb_build_object('form', form, 'other', other, 'same', same, 'at', at)::text
+        FROM naming_decisions WHERE {decided} ORDER BY form COLLATE "C", other COLLATE "C"
+    """,
 }
 """One row of JSON for each line, of a user or a group (`owner`). Ids are those that callers have chosen; memories are
 named by their ordinals.
@@ -193,6 +197,7 @@ def _statements(kind: Kind) -> dict[str, str]:
         "user": ", 'user_id', user_id" if kind == "group" else "",
         "no_id": _NO_ID,
         "local": _LOCAL,
+        "decided": "user_id = :owner" if kind == "user" else "user_id = :owner AND false",
     }
     return {name: template.format_map(parts) for name, template in _TEMPLATES.items()}
 

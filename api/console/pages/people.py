@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from api.console import lookback, profile_view
 from api.console.calls import Api, ApiCalls, together
 from api.console.lookback import Lookback, Percent
-from api.console.routing import Form, Opener, Rendering, at, go_to, page, router
+from api.console.routing import Form, Opener, Rendering, at, go_to, page, refresh, router
 from api.http.transfer import exports
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Reader
@@ -67,6 +67,62 @@ async def post_erasure(api: ApiCalls, pages: Rendering, form: Form, kind: Owner,
         return pages.notice("erase.mismatch", bad=True)
     receipt = await api.delete(at(f"{kind}s", name))
     return go_to(f"/console/receipts/{quote(receipt['receipt']['id'])}")
+
+
+@page("/people/{name:path}/names")
+async def get_names(api: ApiCalls, pages: Rendering, name: str, q: Text = "", after: Text = "") -> Response:
+    """List the people whom a user speaks of, under all their names."""
+    listing = await api.get("/v1/entities", user_id=name, q=q, after=after, limit=100)
+    decided = await api.get("/v1/entities/decisions", user_id=name)
+    return pages.page(
+        "names.html",
+        name=name,
+        place=_place("user", name),
+        items=listing["items"],
+        following=listing["next"],
+        decided=decided["items"],
+    )
+
+
+@page("/people/{name:path}/names/about")
+async def get_about(api: ApiCalls, pages: Rendering, name: str, of: Text = "", after: Text = "") -> Response:
+    """Show all that is remembered of somebody, by whatever name it was said."""
+    found = await api.get("/v1/entities/about", user_id=name, name=of, after=after)
+    return pages.page(
+        "about.html",
+        name=name,
+        place=_place("user", name),
+        entity=found["entity"],
+        memories=found["items"],
+        following=found["next"],
+    )
+
+
+@page("/people/{name:path}/names/merge", method="POST")
+async def post_merge(api: ApiCalls, form: Form, name: str) -> Response:
+    names = [part.strip() for part in form.get("names", "").split(",") if part.strip()]
+    await api.post("/v1/entities/merge", {"user_id": name, "names": names})
+    return refresh()
+
+
+@page("/people/{name:path}/names/separate", method="POST")
+async def post_separate(api: ApiCalls, form: Form, name: str) -> Response:
+    body = {"user_id": name, "name": form.get("of", ""), "others": [form.get("other", "")]}
+    await api.post("/v1/entities/separate", body)
+    return refresh()
+
+
+@page("/people/{name:path}/names/show", method="POST")
+async def post_show(api: ApiCalls, form: Form, name: str) -> Response:
+    body = {"user_id": name, "name": form.get("of", ""), "shown": form.get("shown", "")}
+    await api.post("/v1/entities/show", body)
+    return refresh()
+
+
+@page("/people/{name:path}/names/undo", method="POST")
+async def post_undo(api: ApiCalls, form: Form, name: str) -> Response:
+    await api.delete("/v1/entities/decisions", user_id=name, name=form.get("of", ""), other=form.get("other", ""))
+    return refresh()
 
 
 @router.get("/export")

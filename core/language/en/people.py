@@ -94,13 +94,15 @@ PEOPLE: Final = People(
         lazy_regex(rf"(?P<name>{_NAME})(?:,| \(| [—–-]|, who(?:['’]s| is| was)) ?{_HAS_ROLE}(?!['’]s|,? and\b| and\b)"),
         # Evelyn is my mother; my boss is Petra; my mother's name is Evelyn
         lazy_regex(rf"(?P<name>{_NAME}){_IS} {_HAS_ROLE}(?!['’]s)"),
-        lazy_regex(rf"{_HAS_ROLE}{_IS} (?P<name>{_NAME}){_ENDS}"),
+        lazy_regex(rf"{_HAS_ROLE}{_IS} (?P<name>{_NAME})(?! [A-Z])"),
         lazy_regex(rf"{_HAS_ROLE}(?:['’]s (?:\w+ )?name)?{_IS}? ?(?:called |named )?(?P<name>{_NAME}){_ENDS}"),
         lazy_regex(
             rf"\b(?:a|an|the|another|new|one|first|second) {_WHICH}{_ROLE},? (?:called|named) (?P<name>{_NAME})"
         ),
         # Uncle Bob
         lazy_regex(rf"(?P<name>(?P<role>{'|'.join(title.title() for title in _TITLES)}) {_WORD})"),
+        # everybody calls Graham Bear
+        lazy_regex(rf"\b(?:call|calls|called) (?P<name>{_WORD}) [\"“‘']?(?P<also>{_WORD})"),
         # everybody calls him Bear; Elizabeth, Liz for short; Benedikt "Bear" Olsen
         lazy_regex(
             rf"\b(?:call|calls|called|nicknamed|known as|goes by|go by|answers to|prefers)"

@@ -232,6 +232,10 @@ CREATE TRIGGER kept AFTER DELETE ON search_index
 FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
 EXECUTE FUNCTION keep_row('type', 'session_id', 'ref');
 
+CREATE TRIGGER kept AFTER DELETE ON naming_decisions
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('user_id', 'form', 'other');
+
 CREATE TRIGGER kept AFTER INSERT OR DELETE ON tombstones
 FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
 EXECUTE FUNCTION keep_row('hash');

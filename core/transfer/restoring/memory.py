@@ -11,6 +11,8 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.consolidation import candidate_screening
+from core.entities import decisions
+from core.entities.resolution import Decision
 from core.inference.sound_vectors import embed_sound
 from core.memory import memories, restoration, retention, tombstones, updates
 from core.memory.restoration import RestoredMemory, RestoredVersion
@@ -124,6 +126,18 @@ def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: E
                 version,
                 profile_places.renamed(document, {ordinal: str(ids[ordinal]) for ordinal in named}, int),
             )
+            yield "restored" if stored else "known"
+
+
+def write_names(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Iterator[Fate | str]:
+    """Store the decisions about names that are not there; what has been decided since stays."""
+    for line in batch:
+        form, other = (masking.mask(line.plain[name]) for name in ("form", "other"))
+        if until.covers(line.checked.at, None):
+            yield ERASED
+        else:
+            decision = Decision(form, other, line.checked.same, line.checked.at)
+            stored = decisions.restore(tx, context.tenant_id, context.user_id, decision)
             yield "restored" if stored else "known"
 
 

@@ -48,6 +48,7 @@ RESTORERS: Final[Mapping[str, FileRestorer]] = {
     "documents": FileRestorer(20, knowledge.write, knowledge.prepare),
     "plans": FileRestorer(100, talk.write_plans),
     "profile": FileRestorer(1, memory.write_profile),
+    "names": FileRestorer(500, memory.write_names),
 }
 
 

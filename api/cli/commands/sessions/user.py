@@ -18,8 +18,18 @@ UTC: Final = "UTC"
 
 
 commands = lazy.group(
-    "A user: profile, export, erasure, receipts.",
+    "A user: profile, people, export, erasure, receipts.",
     {
+        "people": (
+            "api.cli.commands.sessions.people:people",
+            "The people whom a user speaks of, under all their names.",
+        ),
+        "about": (
+            "api.cli.commands.sessions.people:about",
+            "All that is remembered of somebody, by whatever name it was said.",
+        ),
+        "same": ("api.cli.commands.sessions.people:same", "Decide that several names are one person's."),
+        "apart": ("api.cli.commands.sessions.people:apart", "Decide that a name is another person's."),
         "receipt": ("api.cli.commands.sessions.receipts:receipt", "Print a stored receipt as JSON, as it was signed."),
         "verify-receipt": (
             "api.cli.commands.sessions.receipts:verify_receipt",

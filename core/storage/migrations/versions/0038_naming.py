@@ -93,4 +93,8 @@ _TABLES: Final = """
         USING (tenant_id = current_setting('imprint.tenant', true))
         WITH CHECK (tenant_id = current_setting('imprint.tenant', true));
     GRANT SELECT, INSERT, UPDATE, DELETE ON naming_decisions TO imprint_app;
+
+    CREATE TRIGGER kept AFTER DELETE ON naming_decisions
+    FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+    EXECUTE FUNCTION keep_row('user_id', 'form', 'other');
 """
