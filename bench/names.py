@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import httpx
+
 from bench import arguments
 from bench.stand import Stand, stack
 from core.entities import resolution
@@ -42,14 +44,14 @@ Bearer = Callable[[str], object]
 
 def bearer_by_words(talk: Json) -> Bearer:
     """Return whom forms mean by what the user's messages say."""
-    told = [
+    introduced = [
         Introduction(link, datetime.fromisoformat(session["date"]))
         for session in talk["sessions"]
         for message in session["messages"]
         if message["role"] == "user"
         for link in introductions.links(message["text"])
     ]
-    directory = resolution.resolve(told)
+    directory = resolution.resolve(introduced)
     return lambda name: directory.find(introductions.form_of(name))
 
 
@@ -59,7 +61,7 @@ def bearer_by_stack(stand: Stand, user_id: str) -> Bearer:
     def bearer(name: str) -> object:
         try:
             page = stand.call("GET", f"/v1/entities/about?{urlencode({'user_id': user_id, 'name': name, 'limit': 1})}")
-        except RuntimeError:
+        except httpx.HTTPStatusError:
             return None
         return json.dumps(page["entity"], sort_keys=True)
 
@@ -72,9 +74,10 @@ def joined(talk: Json, bearer: Bearer) -> Iterator[tuple[bool, bool, str, str]]:
     owner = {name: person["id"] for person in people for name in person["names"]}
     clear = [name for name in owner if sum(name in person["names"] for person in people) == 1]
     meant = {name: bearer(name) for name in clear}
-    for one, other in combinations(clear, 2):
-        same = introductions.form_of(one) == introductions.form_of(other)
-        yield owner[one] == owner[other], same or (meant[one] is not None and meant[one] == meant[other]), one, other
+    for name, other in combinations(clear, 2):
+        same = introductions.form_of(name) == introductions.form_of(other)
+        are_joined = same or (meant[name] is not None and meant[name] == meant[other])
+        yield owner[name] == owner[other], are_joined, name, other
 
 
 def row(name: str, pairs: Sequence[tuple[bool, bool, str, str]]) -> str:
@@ -117,8 +120,8 @@ def places(stand: Stand, name: str, talk: Json) -> list[int]:
     result = []
     for question in talk["questions"]:
         body = {"user_id": name, "query": question["q"], "limit": DEPTH}
-        found = stand.call("POST", "/v1/search", body)["results"]
-        cited = [{source["message_id"] for source in result["sources"]} for result in found]
+        ranked = stand.call("POST", "/v1/search", body)["results"]
+        cited = [{source["message_id"] for source in result["sources"]} for result in ranked]
         result.append(next((at for at, ids in enumerate(cited, 1) if question["message"] in ids), DEPTH + 1))
     return result
 
@@ -164,9 +167,9 @@ def main() -> None:
     for name, talk in talks.items():
         pairs = list(joined(talk, bearer_by_words(talk)))
         print(row(name, pairs))
-        for same, are_joined, one, other in pairs if parsed.show else ():
+        for same, are_joined, name_, other in pairs if parsed.show else ():
             if same != are_joined:
-                print(f"  {'missed' if same else 'wrong'}: {one} = {other}")
+                print(f"  {'missed' if same else 'wrong'}: {name_} = {other}")
 
 
 if __name__ == "__main__":

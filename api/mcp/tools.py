@@ -15,7 +15,7 @@ from api.http.erasure import erasure, forgettings
 from api.http.log import events
 from api.http.memories import decisions, entities, reading, writing
 from api.http.memories.decisions import UndoLatestRequest
-from api.http.memories.entities import MergeRequest, PersonName
+from api.http.memories.entities import MergeNamesRequest, PersonName
 from api.http.memories.reading import MemoryListRequest
 from api.http.memories.requests import Patch, StatementRequest
 from api.http.search import answering, context, search
@@ -357,7 +357,7 @@ _ALL: Final = (
         name="memory_merge_names",
         title="Two names, one person",
         scope="write",
-        takes=MergeRequest,
+        takes=MergeNamesRequest,
         answer=entities.post_merge,
         repeatable=True,
         description=(

@@ -67,9 +67,9 @@ class Deciding:
     def _put(self, tx: Tx, form: str, other: str, *, same: bool) -> None:
         if tx.execute(_COUNT, {"user": self.user_id}).scalar_one() >= MOST:
             raise Invalid([Problem("/user_id", f"has {MOST} decisions about names already; take some back first")])
-        one, another = sorted((form, other)) if other else (form, "")
+        first, second = sorted((form, other)) if other else (form, "")
         author = json.dumps(self.author.as_json(), ensure_ascii=False)
-        values = {"tenant": self.tenant_id, "user": self.user_id, "form": one, "other": another}
+        values = {"tenant": self.tenant_id, "user": self.user_id, "form": first, "other": second}
         tx.execute(_PUT, {**values, "same": same, "author": author})
 
     def _entity(self, tx: Tx, form: str) -> Entity:

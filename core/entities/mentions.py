@@ -34,11 +34,11 @@ def of(directory: Directory, text: str, at: datetime | None = None) -> list[Ment
     """Return the mentions in a text, said at a moment or now, in order; a longer name before those within it."""
     if not directory.entities:
         return []
-    told = {form: directory.of(link) for link in introductions.links(text) for form in link}
+    introduced = {form: directory.of(link) for link in introductions.links(text) for form in link}
     mentions: list[Mention] = []
     for form, start, end in sorted(_places(directory, text), key=lambda place: (place[1] - place[2], place[1])):
         if all(end <= other.start or start >= other.end for other in mentions):
-            entity = told.get(form) or directory.find(form, at)
+            entity = introduced.get(form) or directory.find(form, at)
             if entity is not None:
                 mentions.append(Mention(entity, form, start, end))
     return sorted(mentions, key=lambda mention: mention.start)
@@ -59,29 +59,29 @@ def written(form: str, beside: str = "") -> str:
     if not is_role(form) or people is None:
         return form
     of, role = resolution.possessor_of(form), resolution.role_of(form)
-    word = next((word for word, name in people.roles.items() if name == role), role)
+    noun = next((noun for noun, name in people.roles.items() if name == role), role)
     whose = written(f"/{of[1:]}", beside) if of.startswith("~") else of
-    return people.phrase(whose, word)
+    return people.phrase(whose, noun)
 
 
 def _others(mention: Mention) -> list[str]:
-    told = sorted(mention.entity.told.items(), key=lambda item: item[1][1], reverse=True)
-    same = resolution.folded(mention.form)
-    forms = [form for form, _ in told if resolution.folded(form) != same]
-    return sorted(forms, key=is_role)
+    """Return the other forms of who is mentioned: names first, those told last before others."""
+    spans = mention.entity.spans
+    forms = [form for form in spans if resolution.folded(form) != resolution.folded(mention.form)]
+    return sorted(sorted(forms, key=lambda form: spans[form].last, reverse=True), key=is_role)
 
 
 def _places(directory: Directory, text: str) -> Iterator[tuple[str, int, int]]:
     yield from introductions.role_mentions(text)
     careless = text.islower()
     for name in _names(directory.entities):
-        wanted = name.lower() if careless and name.lower() not in STOPWORDS else name
-        start = text.find(wanted)
+        sought = name.lower() if careless and name.lower() not in STOPWORDS else name
+        start = text.find(sought)
         while start >= 0:
-            end = start + len(wanted)
-            if has_han(wanted) or not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
+            end = start + len(sought)
+            if has_han(sought) or not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
                 yield name, start, end
-            start = text.find(wanted, start + 1)
+            start = text.find(sought, start + 1)
 
 
 def _names(entities: Sequence[Entity]) -> dict[str, None]:

@@ -43,8 +43,8 @@ def about(tx: Tx, user_id: str, name: str, after: Place | None, limit: int) -> E
     A page looks through `SEARCHED` memories, so that it may be short and yet not the last.
     """
     directory, entity = _named(reading.directory(tx, user_id), introductions.form_of(name))
-    place = {"at": after and after.at, "after": after and after.id}
-    values = {"user": user_id, "words": _words(entity), "searched": SEARCHED, **place}
+    begins = {"at": after and after.at, "after": after and after.id}
+    values = {"user": user_id, "words": _words(entity), "searched": SEARCHED, **begins}
     rows = [row for row in tx.execute(_ABOUT, values) if _is_about(directory, entity, row)]
     if not rows and after is None and entity.last == resolution.NEVER:
         raise NotFound("Nothing is known under this name.")
@@ -67,8 +67,8 @@ def _named(directory: Directory, form: str) -> tuple[Directory, Entity]:
 def _is_about(directory: Directory, entity: Entity, row: Any) -> bool:
     """Return whether a memory mentions somebody; what was said before it counts where it names nobody itself."""
     quoted = quotation.read(row.content)
-    said = quoted.words if quoted else f"{row.subject}: {row.content}"
-    mentioned = mentions.of(directory, said, row.at) or mentions.of(directory, row.content, row.at)
+    own = quoted.words if quoted else f"{row.subject}: {row.content}"
+    mentioned = mentions.of(directory, own, row.at) or mentions.of(directory, row.content, row.at)
     return any(mention.entity is entity for mention in mentioned)
 
 
@@ -77,8 +77,8 @@ def _words(entity: Entity) -> list[str]:
     named = [part for name in entity.names for part in (name, *introductions.short_forms(name))]
     roles = {resolution.role_of(form) for form in entity.roles}
     forms = [language.people for language in languages.ALL if language.people]
-    titled = [word for people in forms for word, role in people.roles.items() if role in roles]
-    return sorted({word.lower() for word in (*named, *titled)})
+    nouns = [noun for people in forms for noun, role in people.roles.items() if role in roles]
+    return sorted({part.lower() for part in (*named, *nouns)})
 
 
 _LISTED: Final = """

@@ -17,6 +17,10 @@ READ: Final = 1_000
 """Texts that introduce somebody, the latest, from which entities are made."""
 
 
+SPOKEN: Final = 50
+"""Messages of a user, any, that tell by which names they speak."""
+
+
 def directory(tx: Tx, user_id: str) -> Directory:
     """Return the entities of a user."""
     return of_answers(user_id, run_together(tx, *asking(user_id)))
@@ -24,15 +28,20 @@ def directory(tx: Tx, user_id: str) -> Directory:
 
 def asking(user_id: str) -> list[BoundStatement]:
     """Return the statements that read what `of_answers` needs, to be run together with others."""
-    return [(_INTRODUCTIONS, {"user": user_id, "most": READ}), (_DECISIONS, {"user": user_id})]
+    return [
+        (_INTRODUCTIONS, {"user": user_id, "most": READ}),
+        (_DECISIONS, {"user": user_id}),
+        (_SPEAKERS, {"user": user_id, "most": SPOKEN}),
+    ]
 
 
 def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:
-    introduced, decided = answers
-    told = [Introduction(forms, row.at) for row in introduced for forms in row.naming]
+    introduced, decided, spoken = answers
+    introductions = [Introduction(forms, row.at) for row in introduced for forms in row.naming]
     decisions = [Decision(row.form, row.other, row.same, row.at) for row in decided]
-    own = {user_id, *(quoted.speaker for row in introduced if (quoted := quotation.read(row.content or "")))}
-    return resolution.resolve(told, decisions, frozenset(own))
+    quotations = [quoted for row in introduced if (quoted := quotation.read(row.content or ""))]
+    own = {user_id, *(quoted.speaker for quoted in quotations), *(row.speaker for row in spoken)}
+    return resolution.resolve(introductions, decisions, frozenset(own))
 
 
 _INTRODUCTIONS = text("""
@@ -53,4 +62,11 @@ _INTRODUCTIONS = text("""
 _DECISIONS = text("""
     SELECT form, other, same, at FROM naming_decisions
     WHERE user_id = :user ORDER BY at, form, other
+""")
+
+_SPEAKERS = text("""
+    SELECT DISTINCT speaker FROM (
+        SELECT s.speaker FROM participants p JOIN messages s ON s.session_id = p.session_id
+        WHERE p.user_id = :user AND s.user_id = :user AND s.role = 'user' LIMIT :most) AS spoken
+    WHERE speaker IS NOT NULL
 """)

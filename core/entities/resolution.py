@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 from core.language import introductions, roles
 from core.language.introductions import is_role
 
-SELF: Final = frozenset({"user", "the user", "用户"})
+SELF: Final = frozenset({"user", "the user"})
 """Names of the user in statements that name nobody."""
-
 
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
 """When somebody was introduced who never was."""
@@ -42,51 +41,61 @@ class Decision(NamedTuple):
     at: datetime
 
 
+class Span(NamedTuple):
+    """When a form was told first and last."""
+
+    first: datetime
+    last: datetime
+
+
 @dataclass(slots=True, eq=False)
 class Entity:
-    """Somebody under all forms by which they are known, each with when it was told first and last.
+    """Somebody under all forms by which they are called. `chosen`: the name by hand, under which they are shown."""
 
-    `name`: the fullest, or the one chosen by hand.
-    """
-
-    told: dict[str, tuple[datetime, datetime]] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
     chosen: str | None = None
 
     @classmethod
     def known_as(cls, form: str) -> Entity:
         """Return somebody who was never introduced."""
-        return cls({form: (NEVER, NEVER)})
+        return cls({form: Span(NEVER, NEVER)})
 
     @property
     def names(self) -> list[str]:
-        return [form for form in self.told if not is_role(form)]
+        return [form for form in self.spans if not is_role(form)]
 
     @property
     def roles(self) -> list[str]:
-        return [form for form in self.told if is_role(form)]
+        return [form for form in self.spans if is_role(form)]
 
     @property
     def name(self) -> str:
-        # "my work wife" is less of a name than "Shreya".
+        """The name chosen by hand, or the fullest; "my work wife" is less of a name than "Shreya"."""
         fullest = max(self.names, key=lambda name: (not name[0].islower(), len(name.split()), len(name)), default="")
-        return self.chosen or fullest or next(iter(self.told))
+        return self.chosen or fullest or next(iter(self.spans))
 
     @property
     def last(self) -> datetime:
-        return max(last for _, last in self.told.values())
+        return max(span.last for span in self.spans.values())
 
     def add(self, forms: Iterable[str], at: datetime) -> None:
         for form in forms:
-            same = next((known for known in self.told if folded(known) == folded(form)), form)
-            first, last = self.told.get(same, (at, at))
-            self.told[same] = (min(first, at), max(last, at))
+            same = next((own for own in self.spans if folded(own) == folded(form)), form)
+            span = self.spans.get(same, Span(at, at))
+            self.spans[same] = Span(min(span.first, at), max(span.last, at))
+
+    def absorb(self, other: Entity) -> None:
+        for form, span in other.spans.items():
+            for moment in span:
+                self.add([form], moment)
+        self.chosen = self.chosen or other.chosen
 
     def has(self, form: str) -> bool:
-        return any(folded(known) == folded(form) for known in self.told)
+        return any(folded(own) == folded(form) for own in self.spans)
 
     def goes_by(self, name: str) -> bool:
-        """Return whether a name is one of theirs, or a part of one, or one of theirs a part of it."""
-        return self.has(name) or any(_is_short(name, known) or _is_short(known, name) for known in self.names)
+        """Return whether a name is one of theirs, or a part of one, or has one of theirs as a part."""
+        return self.has(name) or any(_is_short(name, own) or _is_short(own, name) for own in self.names)
 
 
 class Directory:
@@ -108,11 +117,11 @@ class Directory:
         holders = [
             entity
             for entity in self.entities
-            if self._is_called(entity, form) and (entity.has(form) or not self.apart(entity.told, form))
+            if self._is_called(entity, form) and (entity.has(form) or not self.apart(entity.spans, form))
         ]
         if is_role(form) and len(holders) > 1 and roles.kind(role_of(form)) not in roles.LASTING | roles.CURRENT:
             return None
-        until = [entity for entity in holders if at is None or min(first for first, _ in entity.told.values()) <= at]
+        until = [entity for entity in holders if at is None or min(span.first for span in entity.spans.values()) <= at]
         return max(until or holders, key=lambda entity: _last_told(entity, form, at), default=None)
 
     def bearer_of(self, written: str) -> Entity | None:
@@ -126,40 +135,41 @@ class Directory:
         return entity if most else None
 
     def apart(self, forms: Iterable[str], other: str) -> bool:
-        """Return whether somebody has decided that a form is not of who has one of these."""
+        """Return whether somebody has decided that a form is not of who has any of these."""
         return bool(self._apart) and any({folded(form), folded(other)} in self._apart for form in forms)
 
     def _is_called(self, entity: Entity, form: str) -> bool:
         if not is_role(form):
             return entity.goes_by(form)
         return any(
-            roles.is_called(role_of(known), role_of(form)) and self._same_possessor(known, form)
-            for known in entity.roles
+            roles.is_called(role_of(own), role_of(form)) and self._same_possessor(own, form) for own in entity.roles
         )
 
     def _same_possessor(self, form: str, other: str) -> bool:
-        of, of_other = (possessor_of(some) for some in (form, other))
+        of, of_other = (possessor_of(role) for role in (form, other))
         if of == of_other or not of or not of_other:
             return of == of_other
-        one, another = (self.find(f"/{name[1:]}" if name.startswith("~") else name) for name in (of, of_other))
-        return one is not None and one is another
+        first, second = (self.find(f"/{name[1:]}" if name.startswith("~") else name) for name in (of, of_other))
+        return first is not None and first is second
 
 
 def resolve(
-    told: Iterable[Introduction], decisions: Sequence[Decision] = (), own: frozenset[str] = frozenset()
+    introduced: Iterable[Introduction], decisions: Sequence[Decision] = (), own: frozenset[str] = frozenset()
 ) -> Directory:
     """Return the entities of introductions. `own`: names of the user, whose roles are those of the speaker."""
     own = frozenset(map(folded, own)) | SELF
     entities: list[Entity] = []
     directory = Directory(entities, own, decisions)
-    for introduction in sorted(told, key=lambda introduction: introduction.at):
+    for introduction in sorted(introduced, key=lambda introduction: introduction.at):
         forms = [_owned(form, own) for form in introduction.forms if folded(form) not in own]
         for group in _undivided(directory, forms):
-            entity = _match(directory, group)
-            if entity is None:
-                entity = Entity()
-                entities.append(entity)
-            entity.add(group, introduction.at)
+            bearer, *same = _match(directory, group) or [Entity()]
+            for entity in same:
+                bearer.absorb(entity)
+                entities.remove(entity)
+            if bearer not in entities:
+                entities.append(bearer)
+            bearer.add(group, introduction.at)
     for decision in decisions:
         if decision.same:
             _join(entities, decision)
@@ -191,29 +201,57 @@ def _undivided(directory: Directory, forms: Sequence[str]) -> Iterator[Sequence[
         yield [first, *(form for form in others if not directory.apart([first], form))]
 
 
-def _match(directory: Directory, forms: Sequence[str]) -> Entity | None:
-    """Return the entity that an introduction speaks of; None: a new one."""
+def _match(directory: Directory, forms: Sequence[str]) -> list[Entity]:
+    """Return the entities that an introduction speaks of, which are one; none: it is a new one.
+
+    An entity with one of the names comes before those that have a part of one, and these before a mother or father
+    under another name. Others that have a further name of the introduction are the same one.
+    """
     names = [form for form in forms if not is_role(form)]
-    roles_told = [form for form in forms if is_role(form)]
+    introduced_as = [form for form in forms if is_role(form)]
     possible = [
         entity
         for entity in directory.entities
-        if not any(directory.apart(entity.told, form) for form in forms) and not _excludes(entity, roles_told)
+        if not any(directory.apart(entity.spans, form) for form in forms) and not _excludes(entity, introduced_as)
     ]
-    exact = [entity for entity in possible if any(entity.has(name) for name in names)]
-    partly = [entity for entity in possible if any(entity.goes_by(name) for name in names)]
+    full = [name for name in names if any(introductions.parts_of(name))]
+    exact = sorted(
+        (
+            entity
+            for entity in possible
+            if any(map(entity.has, full)) or (any(map(entity.has, names)) and not _contradict(entity.names, names))
+        ),
+        key=lambda entity: (sum(entity.has(name) for name in names), entity.last),
+        reverse=True,
+    )
+    if exact:
+        first, *others = exact
+        further = [name for name in names if not first.has(name)]
+        same = [other for other in others if any(map(other.has, further)) and not _contradict(first.names, other.names)]
+        return [first, *same]
+    partly = [
+        entity
+        for entity in possible
+        if any(entity.goes_by(name) for name in names) and not _contradict(entity.names, names)
+    ]
     lasting = [
-        entity for entity in possible if any(entity.has(role) for role in roles_told if role_of(role) in roles.LASTING)
+        entity
+        for entity in possible
+        if any(entity.has(role) for role in introduced_as if role_of(role) in roles.LASTING)
     ]
-    return max(exact or partly or lasting, key=lambda entity: entity.last, default=None)
+    return sorted(partly or lasting, key=lambda entity: entity.last, reverse=True)[:1]
 
 
-def _excludes(entity: Entity, told: Sequence[str]) -> bool:
+def _contradict(names: Iterable[str], others: Sequence[str]) -> bool:
+    return any(introductions.contradict(name, other) for name in names for other in others)
+
+
+def _excludes(entity: Entity, introduced_as: Sequence[str]) -> bool:
     """Return whether somebody who has the roles of an entity cannot have these, too."""
     return any(
-        possessor_of(one) == possessor_of(other) and not roles.may_be_one(role_of(one), role_of(other))
-        for one in told
-        for other in entity.roles
+        possessor_of(role) == possessor_of(own) and not roles.may_be_one(role_of(role), role_of(own))
+        for role in introduced_as
+        for own in entity.roles
     )
 
 
@@ -227,10 +265,7 @@ def _join(entities: list[Entity], decision: Decision) -> None:
     telling = [name for name in names if not any(_is_short(name, other) for other in names)]
     kept, *absorbed = [entity for entity in entities if any(entity.has(form) for form in telling)] or [Entity()]
     for entity in absorbed:
-        for form, span in entity.told.items():
-            for moment in span:
-                kept.add([form], moment)
-        kept.chosen = kept.chosen or entity.chosen
+        kept.absorb(entity)
         entities.remove(entity)
     if kept not in entities:
         entities.append(kept)
@@ -241,11 +276,8 @@ def _join(entities: list[Entity], decision: Decision) -> None:
 
 def _last_told(entity: Entity, form: str, at: datetime | None) -> datetime:
     """Return when an entity was introduced last under a form, by a moment."""
-    times = [
-        min(last, at) if at is not None and first <= at else last
-        for known, (first, last) in entity.told.items()
-        if folded(known) == folded(form)
-    ]
+    spans = [span for own, span in entity.spans.items() if folded(own) == folded(form)]
+    times = [min(span.last, at) if at is not None and span.first <= at else span.last for span in spans]
     return max(times, default=entity.last)
 
 

@@ -22,7 +22,7 @@ def in_use(tx: Tx, user_id: str, subjects: Iterable[str]) -> dict[str, str]:
         return {}
     directory = reading.directory(tx, user_id)
     bearers = {subject: entity for subject in others if (entity := directory.bearer_of(subject)) is not None}
-    if not any(len(entity.told) > 1 for entity in bearers.values()):
+    if not any(len(entity.spans) > 1 for entity in bearers.values()):
         return {}
     used = tx.execute(_SUBJECTS, {"user": user_id, "most": READ}).scalars().all()
     first: dict[Entity, str] = {}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from core.language import languages
-from core.language.parts import People
+from core.language.parts import NameParts, People
 from core.language.terms import STOPWORDS
 
 READ: Final = 4_000
@@ -92,6 +92,19 @@ def short_forms(name: str) -> Sequence[str]:
     """Return the parts of a full name by which its bearer is called."""
     people = languages.of(name).people
     return people.short(name) if people else ()
+
+
+def contradict(name: str, other: str) -> bool:
+    """Return whether two names are of different people by their form: Tom Asher and Mr Ridley; Tom may be Mr Ridley."""
+    parts, others = parts_of(name), parts_of(other)
+    if parts.family and others.family and parts.family != others.family:
+        return True
+    return bool(parts.given and others.given and parts.given != others.given)
+
+
+def parts_of(name: str) -> NameParts:
+    people = languages.of(name).people
+    return people.parts(name) if people else NameParts()
 
 
 def _forms(people: People, match: re.Match[str]) -> Link:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.language.calendar import DateMention
 
@@ -528,6 +528,13 @@ class Forgetting:
     money_units: str
 
 
+class NameParts(NamedTuple):
+    """The given and the family name in a name that has either by its form; empty: it has not."""
+
+    given: str = ""
+    family: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class People:
     """How people are introduced, and mentioned by what they are to somebody.
@@ -538,7 +545,8 @@ class People:
     `introductions`: patterns with some of the groups `name`, `also` (another name of the same person), `role`, `of`,
     and `nick` (another name of the person who was mentioned last). `full`: a full name by its form, None where nothing
     shows it. `name`: a captured name as it is kept, None where it is none after all. `short`: what the bearer of a full
-    name may be called. `phrase`: a role in words, given whose it is, empty for the speaker's.
+    name may be called. `parts`: what a name tells by its form ("Graham Miller", "Mr Miller", but not "Graham").
+    `phrase`: a role in words, given whose it is, empty for the speaker's.
     """
 
     roles: Mapping[str, str]
@@ -548,6 +556,7 @@ class People:
     full: re.Pattern[str] | None
     name: Callable[[str], str | None]
     short: Callable[[str], Sequence[str]]
+    parts: Callable[[str], NameParts]
     phrase: Callable[[str, str], str]
 
 

@@ -40,6 +40,6 @@ def may_be_one(role: str, other: str) -> bool:
     return role == other or kind(role) in {role, other, "partner"}
 
 
-def is_called(role: str, word: str) -> bool:
-    """Return whether somebody in a role is meant by another word: a wife by "partner", but no friend by "boss"."""
-    return kind(role) == kind(word) and may_be_one(role, word)
+def is_called(role: str, other: str) -> bool:
+    """Return whether somebody in a role is meant by another of its kind: a wife by "partner"."""
+    return kind(role) == kind(other) and may_be_one(role, other)

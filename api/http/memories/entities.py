@@ -13,7 +13,7 @@ from api import authors
 from api.authors import Authorship
 from api.http.memories.answers import Memory
 from api.ingress import paging
-from api.ingress.answers import Answer, answers
+from api.ingress.answers import Answer, answers, refuses
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
@@ -25,10 +25,13 @@ from core.entities.page import Place
 from core.entities.resolution import Entity
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
+from core.language.introductions import is_role
 from core.memory import as_of as memory_as_of
 from core.types import Json
 
 router = APIRouter(prefix="/v1/entities", tags=["memory"], route_class=Route)
+
+ENDS = ("first", "last")
 
 PersonName = Annotated[str, Field(min_length=1, max_length=100, description='A name, or a role such as "my mother"')]
 
@@ -90,14 +93,14 @@ class NamingDecisions(Answer):
     next: str | None
 
 
-class MergeRequest(RequestBody):
+class MergeNamesRequest(RequestBody):
     """Names of one person."""
 
     user_id: Name
     names: Annotated[list[PersonName], Field(min_length=2, max_length=20)]
 
 
-class SeparateRequest(RequestBody):
+class SeparateNamesRequest(RequestBody):
     """A name that is not of who has these others."""
 
     user_id: Name
@@ -105,12 +108,12 @@ class SeparateRequest(RequestBody):
     others: Annotated[list[PersonName], Field(min_length=1, max_length=20)]
 
 
-class ShowRequest(RequestBody):
+class ShowNameRequest(RequestBody):
     """The name under which somebody is shown."""
 
     user_id: Name
     name: PersonName
-    shown: PersonName
+    shown: Annotated[PersonName, Field(description="Becomes one of their names")]
 
 
 class EntityListRequest(RequestBody):
@@ -127,15 +130,15 @@ def get_entities(deps: ReaderDeps, caller: Reader, request: Annotated[EntityList
     """List the people whom a user's messages and memories introduce by more than one name or role."""
     with deps.db.tenant(caller.tenant_id) as tx:
         directory = reading.directory(tx, request.user_id)
-    shown = [entity for entity in directory.entities if len(entity.told) > 1]
+    listed = [entity for entity in directory.entities if len(entity.spans) > 1]
     if request.q:
         part = request.q.casefold()
-        shown = [e for e in shown if any(part in mentions.written(form, request.q).casefold() for form in e.told)]
-    shown.sort(key=lambda entity: (entity.last, entity.name), reverse=True)
-    return paging.cut(shown, entity_json, lambda entity: entity.name, request.after, request.limit)
+        listed = [e for e in listed if any(part in mentions.written(form, request.q).casefold() for form in e.spans)]
+    listed.sort(key=lambda entity: (entity.last, entity.name), reverse=True)
+    return paging.cut(listed, entity_json, lambda entity: entity.name, request.after, request.limit)
 
 
-@router.get("/about", operation_id="getEntity", responses=answers(EntityMemories))
+@router.get("/about", operation_id="getEntity", responses=answers(EntityMemories, refusals=(404,)))
 def get_entity(
     deps: ReaderDeps,
     caller: Reader,
@@ -149,33 +152,33 @@ def get_entity(
     A page looks through 10,000 memories of the user, so that it may be short and yet have a `next`.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = page.about(tx, user_id, name, _place(after), limit)
-        evidence = memory_as_of.evidence(tx, [row.id for row in found.rows], None)
-    following = found.following
+        about = page.about(tx, user_id, name, _place(after), limit)
+        evidence = memory_as_of.evidence(tx, [row.id for row in about.rows], None)
+    following = about.following
     return {
-        "entity": entity_json(found.entity),
-        "items": [memory_json(row, evidence.get(row.id, []), None) for row in found.rows],
+        "entity": entity_json(about.entity),
+        "items": [memory_json(row, evidence.get(row.id, []), None) for row in about.rows],
         "next": paging.moment_cursor(following.at, str(following.id)) if following else None,
     }
 
 
 @router.post("/merge", operation_id="mergeEntities", responses=answers(KnownEntity))
-def post_merge(deps: Deps, caller: Writer, request: MergeRequest) -> Json:
+def post_merge(deps: Deps, caller: Writer, request: MergeNamesRequest) -> Json:
     """Decide that these names are of one person. An earlier decision that two of them are not is replaced."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return entity_json(Deciding(caller.tenant_id, request.user_id, author(caller)).merge(tx, request.names))
 
 
 @router.post("/separate", operation_id="separateEntities", responses=answers(KnownEntity))
-def post_separate(deps: Deps, caller: Writer, request: SeparateRequest) -> Json:
+def post_separate(deps: Deps, caller: Writer, request: SeparateNamesRequest) -> Json:
     """Decide that a name is not of who has these others; return whom it means now."""
     deciding = Deciding(caller.tenant_id, request.user_id, author(caller))
     with deps.db.tenant(caller.tenant_id) as tx:
         return entity_json(deciding.separate(tx, request.name, request.others))
 
 
-@router.post("/show", operation_id="showEntityAs", responses=answers(KnownEntity))
-def post_show(deps: Deps, caller: Writer, request: ShowRequest) -> Json:
+@router.post("/show", operation_id="showEntityAs", responses=answers(KnownEntity, refusals=(404,)))
+def post_show(deps: Deps, caller: Writer, request: ShowNameRequest) -> Json:
     """Choose the name under which somebody is shown; it becomes one of theirs."""
     deciding = Deciding(caller.tenant_id, request.user_id, author(caller))
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -207,7 +210,13 @@ def get_decisions(
     return paging.cut(items, dict, lambda item: f"{item['name']}\n{item['other'] or ''}", after, limit)
 
 
-@router.delete("/decisions", status_code=204, response_class=Response, operation_id="takeBackNamingDecision")
+@router.delete(
+    "/decisions",
+    status_code=204,
+    response_class=Response,
+    operation_id="takeBackNamingDecision",
+    responses=refuses(404),
+)
 def delete_decision(
     deps: Deps,
     caller: Writer,
@@ -223,20 +232,20 @@ def delete_decision(
 
 def entity_json(entity: Entity) -> Json:
     """Return an entity with its names and roles, the ones told last first."""
-    told = sorted(entity.told.items(), key=lambda item: item[1][1], reverse=True)
-    moments = {form: {"first_told_at": _told(first), "last_told_at": _told(last)} for form, (first, last) in told}
+    forms = sorted(entity.spans, key=lambda form: entity.spans[form].last, reverse=True)
+    moments = {form: {f"{end}_told_at": _moment(getattr(entity.spans[form], end)) for end in ENDS} for form in forms}
     return {
         "name": mentions.written(entity.name),
-        "names": [{"name": form, **moments[form]} for form, _ in told if form in entity.names],
+        "names": [{"name": form, **moments[form]} for form in forms if not is_role(form)],
         "roles": [
             {"role": resolution.role_of(form), "of": resolution.possessor_of(form) or None, **moments[form]}
-            for form, _ in told
-            if form in entity.roles
+            for form in forms
+            if is_role(form)
         ],
     }
 
 
-def _told(moment: datetime) -> datetime | None:
+def _moment(moment: datetime) -> datetime | None:
     return None if moment == resolution.NEVER else moment
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.language.lazy_regex import lazy_regex
-from core.language.parts import People
+from core.language.parts import NameParts, People
 
 _ROLES: Final = {
     **dict.fromkeys("mutter mama mutti".split(), "mother"),
@@ -70,10 +70,18 @@ def _short(name: str) -> Sequence[str]:
     return [words[0]] if words and words[0] != name else []
 
 
+def _parts(name: str) -> NameParts:
+    words = _TITLED.sub("", name).split()
+    if len(words) > 1:
+        return NameParts(words[0], words[-1])
+    return NameParts(family=words[0]) if words and _BEFORE_FAMILY_NAME.match(name) else NameParts()
+
+
 def _phrase(whose: str, role: str) -> str:
     return f"{whose}s {role.title()}" if whose else f"mein {role.title()}"
 
 
+_BEFORE_FAMILY_NAME: Final = lazy_regex(r"^(?:Herrn?|Frau|Dr\.|Prof\.) ")
 _TITLED: Final = lazy_regex(rf"^(?:{_TITLE})+")
 _NO_NAMES: Final = frozenset(
     "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Ich Er Sie Es Wir Das Der Die Den Und Aber Heute "
@@ -103,5 +111,6 @@ PEOPLE: Final = People(
     full=lazy_regex(rf"(?<![\w-])(?P<name>(?:{_TITLE})+{_WORD}(?: {_WORD})?)"),
     name=_name,
     short=_short,
+    parts=_parts,
     phrase=_phrase,
 )

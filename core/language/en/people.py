@@ -7,7 +7,7 @@ from typing import Final
 
 from core.language.en import values
 from core.language.lazy_regex import lazy_regex
-from core.language.parts import People
+from core.language.parts import NameParts, People
 
 _ROLES: Final = {
     **dict.fromkeys("mother mum mom mam mummy mommy mama ma".split(), "mother"),
@@ -73,10 +73,19 @@ def _short(name: str) -> Sequence[str]:
     return words if words and words[0] != name else []
 
 
+def _parts(name: str) -> NameParts:
+    titled = _BEFORE_FAMILY_NAME.match(name)
+    words = _TITLED.sub("", name).split()
+    if len(words) > 1:
+        return NameParts(words[0], words[-1])
+    return NameParts(family=words[0]) if titled and words else NameParts()
+
+
 def _phrase(whose: str, role: str) -> str:
     return f"{whose}'s {role}" if whose else f"my {role}"
 
 
+_BEFORE_FAMILY_NAME: Final = lazy_regex(rf"^(?:{'|'.join(_BEFORE_FAMILY_NAMES)}|Prof)\.? ")
 _TITLED: Final = lazy_regex(rf"^{_TITLE}")
 
 PEOPLE: Final = People(
@@ -99,10 +108,8 @@ PEOPLE: Final = People(
         lazy_regex(
             rf"\b(?:a|an|the|another|new|one|first|second) {_WHICH}{_ROLE},? (?:called|named) (?P<name>{_NAME})"
         ),
-        # Uncle Bob
-        lazy_regex(rf"(?P<name>(?P<role>{'|'.join(title.title() for title in _TITLES)}) {_WORD})"),
         # everybody calls Graham Bear
-        lazy_regex(rf"\b(?:call|calls|called) (?P<name>{_WORD}) [\"“‘']?(?P<also>{_WORD})"),
+        lazy_regex(rf"\b(?:call|calls|called) (?P<name>(?:{_TITLE})?{_WORD}) [\"“‘']?(?P<also>(?:{_TITLE})?{_WORD})"),
         # everybody calls him Bear; Elizabeth, Liz for short; Benedikt "Bear" Olsen
         lazy_regex(
             rf"\b(?:call|calls|called|nicknamed|known as|goes by|go by|answers to|prefers)"
@@ -115,5 +122,6 @@ PEOPLE: Final = People(
     full=lazy_regex(rf"(?<![\w.’'-])(?P<name>{_TITLE}{_WORD}(?: {_WORD})?|{_WORD} {_WORD})(?![\w’'-]*\w)"),
     name=values.person,
     short=_short,
+    parts=_parts,
     phrase=_phrase,
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.language.lazy_regex import lazy_regex
-from core.language.parts import People
+from core.language.parts import NameParts, People
 
 _ROLES: Final = {
     **dict.fromkeys("妈 妈妈 母亲 老妈 娘".split(), "mother"),
@@ -89,6 +89,13 @@ def _short(name: str) -> Sequence[str]:
     return [*([given] if len(given) > 1 else []), f"{last}{last}", *alike, *titled]
 
 
+def _parts(name: str) -> NameParts:
+    if whole := _WHOLE.fullmatch(name):
+        return NameParts(whole["given"], whole["surname"])
+    titled = _FAMILY.fullmatch(name)
+    return NameParts(family=titled["before"] or titled["behind"]) if titled else NameParts()
+
+
 def _phrase(whose: str, role: str) -> str:
     return f"{whose}的{role}" if whose else f"我{role}"
 
@@ -96,6 +103,7 @@ def _phrase(whose: str, role: str) -> str:
 _NO_NAME: Final = re.compile(
     r"^(?:什么|怎么|这样|那个|这个|一个|自己|大家|有点|真的|今天|昨天|明天|老是|小心|大概|大学|大夫|老家)|[的了吗呢吧啊着过]$"
 )
+_FAMILY: Final = re.compile(rf"(?P<before>{_SURNAMES})(?:{_TITLES})|[老小](?P<behind>{_SURNAMES})")
 _WHOLE: Final = re.compile(rf"(?P<surname>{_SURNAMES})(?P<given>{_HAN}{{1,2}})")
 
 PEOPLE: Final = People(
@@ -122,5 +130,6 @@ PEOPLE: Final = People(
     ),
     name=_name,
     short=_short,
+    parts=_parts,
     phrase=_phrase,
 )

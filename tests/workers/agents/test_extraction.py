@@ -353,7 +353,7 @@ def test_a_model_that_talks_nonsense_twice_takes_nothing_from_the_rules(settings
         calls = rows(app, "SELECT prompt, outcome, dispatch_id FROM model_calls ORDER BY id")
         assert [(c.prompt.rpartition(".")[2], c.outcome) for c in calls] == [
             ("v4", "misshapen"),
-            ("v3+repair", "truncated"),
+            ("v4+repair", "truncated"),
         ]
         assert {c.dispatch_id for c in calls} == {done.id}
         tried_again(app, works, dead)

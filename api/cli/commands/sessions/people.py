@@ -67,6 +67,6 @@ def _decide(verb: str, body: Json, *, as_json: bool) -> None:
 
 def _forms(entity: Json) -> list[str]:
     """Return the other names and the roles of an entity as people read them."""
-    names = [known["name"] for known in entity["names"] if known["name"] != entity["name"]]
-    roles = [f"{known['of']}'s {known['role']}" if known["of"] else known["role"] for known in entity["roles"]]
+    names = [other["name"] for other in entity["names"] if other["name"] != entity["name"]]
+    roles = [f"{role['of']}'s {role['role']}" if role["of"] else role["role"] for role in entity["roles"]]
     return [*names, *roles]
