@@ -101,8 +101,8 @@ def _under_names_in_use(
     if not others:
         return list(candidates)
     with consolidation.db.tenant(tenant_id) as tx:
-        known = subjects.in_use(tx, owner.user_id, others)
-    return [replace(candidate, subject=known.get(candidate.subject, candidate.subject)) for candidate in candidates]
+        in_use = subjects.in_use(tx, owner.user_id, others)
+    return [replace(candidate, subject=in_use.get(candidate.subject, candidate.subject)) for candidate in candidates]
 
 
 def _consolidate(

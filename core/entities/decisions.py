@@ -45,11 +45,11 @@ class Deciding:
             self._put(tx, form, other, same=False)
         return reading.directory(tx, self.user_id).find(form) or Entity.known_as(form)
 
-    def show_as(self, tx: Tx, name: str, shown: str) -> Entity:
+    def show_as(self, tx: Tx, name: str, chosen_name: str) -> Entity:
         """Show the bearer of a name under another one, which becomes one of theirs."""
-        form, chosen = introductions.form_of(name), introductions.form_of(shown)
+        form, chosen = introductions.form_of(name), introductions.form_of(chosen_name)
         if introductions.is_role(chosen):
-            raise Invalid([Problem("/shown", "is a role; give a name")])
+            raise Invalid([Problem("/shown_name", "is a role; give a name")])
         names = self._entity(tx, form).names
         tx.execute(_TAKE_BACK, {"user": self.user_id, "forms": names, "others": [""] * len(names)})
         if form != chosen:
@@ -94,7 +94,7 @@ def of_user(tx: Tx, user_id: str) -> Sequence[Any]:
 def _forms(names: Sequence[str]) -> list[str]:
     """Return the forms of names as written, each once. Invalid: one is empty, or all are the same."""
     forms = [introductions.form_of(name) for name in names]
-    empty = [Problem(f"/names/{place}", "is empty") for place, form in enumerate(forms) if not form]
+    empty = [Problem(f"/names/{index}", "is empty") for index, form in enumerate(forms) if not form]
     if empty:
         raise Invalid(empty)
     if len(set(forms)) == 1 < len(forms):

@@ -85,9 +85,7 @@ def _places(directory: Directory, text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _names(entities: Sequence[Entity]) -> dict[str, None]:
-    every = (
-        name for entity in entities for known in entity.names for name in (known, *introductions.short_forms(known))
-    )
+    every = (name for entity in entities for own in entity.names for name in (own, *introductions.short_forms(own)))
     return dict.fromkeys(name for name in every if len(name) >= SHORTEST)
 
 

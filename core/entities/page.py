@@ -46,12 +46,12 @@ def about(tx: Tx, user_id: str, name: str, after: Place | None, limit: int) -> E
     begins = {"at": after and after.at, "after": after and after.id}
     values = {"user": user_id, "words": _words(entity), "searched": SEARCHED, **begins}
     rows = [row for row in tx.execute(_ABOUT, values) if _is_about(directory, entity, row)]
-    if not rows and after is None and entity.last == resolution.NEVER:
-        raise NotFound("Nothing is known under this name.")
     if len(rows) > limit:
         last = rows[limit - 1]
         return EntityPage(entity, rows[:limit], Place(last.at, last.id))
     looked = tx.execute(_LOOKED, values).one_or_none()
+    if not rows and after is None and looked is None and entity.last == resolution.NEVER:
+        raise NotFound("Nothing is known under this name.")
     return EntityPage(entity, rows, Place(looked.at, looked.id) if looked else None)
 
 

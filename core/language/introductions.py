@@ -49,7 +49,7 @@ def links(text: str) -> list[Link]:
                 result[forms] = None
     for match in people.full.finditer(text[:READ]) if people.full else ():
         named = _name(people, match.groupdict().get("whole") or match["name"])
-        is_name = named and not any(word.casefold() in STOPWORDS for word in named.split())
+        is_name = named and STOPWORDS.isdisjoint(named.casefold().split())
         if named and is_name and not any(named in forms for forms in result):
             result[named,] = None
     return list(result)[:MOST]
@@ -71,9 +71,12 @@ def role_mentions(text: str) -> list[RoleMention]:
 def form_of(written: str) -> str:
     """Return the form of a name or role as somebody writes it: "my mother" is `/mother`, "Evelyn" stays."""
     plain = " ".join(written.replace("/", " ").split())[:NAME_CHARACTERS]
-    mentions = role_mentions(plain)
-    whole = [mention.form for mention in mentions if (mention.start, mention.end) == (0, len(plain))]
-    return whole[0] if whole else plain
+    # So short a text shows its language rarely.
+    for people in (language.people for language in languages.ALL if language.people):
+        match = people.role.fullmatch(plain)
+        if match and (form := _role(people, match)):
+            return form
+    return plain
 
 
 def told_of(subject: str, structured: Mapping[str, Any]) -> list[Link]:

@@ -100,8 +100,7 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
         if "content" in edit.fields or "occurred_at" in edit.fields:
             replace_index_entry(tx, tenant_id, row, edit.vector)
         elif "subject" in edit.fields or "structured" in edit.fields:
-            told = introductions.told_of(row.subject, row.structured)
-            search_index.put_naming(tx, str(row.id), row.content, told)
+            search_index.put_naming(tx, str(row.id), row.content, introductions.told_of(row.subject, row.structured))
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)

@@ -87,14 +87,14 @@ async def get_names(api: ApiCalls, pages: Rendering, name: str, q: Text = "", af
 @page("/people/{name:path}/names/about")
 async def get_about(api: ApiCalls, pages: Rendering, name: str, of: Text = "", after: Text = "") -> Response:
     """Show all that is remembered of somebody, by whatever name it was said."""
-    found = await api.get("/v1/entities/about", user_id=name, name=of, after=after)
+    about = await api.get("/v1/entities/about", user_id=name, name=of, after=after)
     return pages.page(
         "about.html",
         name=name,
         place=_place("user", name),
-        entity=found["entity"],
-        memories=found["items"],
-        following=found["next"],
+        entity=about["entity"],
+        memories=about["items"],
+        following=about["next"],
     )
 
 
@@ -114,7 +114,7 @@ async def post_separate(api: ApiCalls, form: Form, name: str) -> Response:
 
 @page("/people/{name:path}/names/show", method="POST")
 async def post_show(api: ApiCalls, form: Form, name: str) -> Response:
-    body = {"user_id": name, "name": form.get("of", ""), "shown": form.get("shown", "")}
+    body = {"user_id": name, "name": form.get("of", ""), "shown_name": form.get("shown", "")}
     await api.post("/v1/entities/show", body)
     return refresh()
 

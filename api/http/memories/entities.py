@@ -113,7 +113,7 @@ class ShowNameRequest(RequestBody):
 
     user_id: Name
     name: PersonName
-    shown: Annotated[PersonName, Field(description="Becomes one of their names")]
+    shown_name: Annotated[PersonName, Field(description="Becomes one of their names")]
 
 
 class EntityListRequest(RequestBody):
@@ -182,7 +182,7 @@ def post_show(deps: Deps, caller: Writer, request: ShowNameRequest) -> Json:
     """Choose the name under which somebody is shown; it becomes one of theirs."""
     deciding = Deciding(caller.tenant_id, request.user_id, author(caller))
     with deps.db.tenant(caller.tenant_id) as tx:
-        return entity_json(deciding.show_as(tx, request.name, request.shown))
+        return entity_json(deciding.show_as(tx, request.name, request.shown_name))
 
 
 @router.get("/decisions", operation_id="listNamingDecisions", responses=answers(NamingDecisions))

@@ -64,17 +64,17 @@ def _name(captured: str) -> str | None:
 
 def _short(name: str) -> Sequence[str]:
     """Return the first and the family name of somebody who has both."""
-    words = _TITLED.sub("", name).split()
-    if len(words) > 1:
-        return [words[0], words[-1], f"Herr {words[-1]}", f"Frau {words[-1]}"]
-    return [words[0]] if words and words[0] != name else []
+    tokens = _TITLED.sub("", name).split()
+    if len(tokens) > 1:
+        return [tokens[0], tokens[-1], f"Herr {tokens[-1]}", f"Frau {tokens[-1]}"]
+    return [tokens[0]] if tokens and tokens[0] != name else []
 
 
 def _parts(name: str) -> NameParts:
-    words = _TITLED.sub("", name).split()
-    if len(words) > 1:
-        return NameParts(words[0], words[-1])
-    return NameParts(family=words[0]) if words and _BEFORE_FAMILY_NAME.match(name) else NameParts()
+    tokens = _TITLED.sub("", name).split()
+    if len(tokens) > 1 and tokens[0][0].isupper() and tokens[-1][0].isupper():
+        return NameParts(tokens[0], tokens[-1])
+    return NameParts(family=tokens[0]) if tokens and _BEFORE_FAMILY_NAME.match(name) else NameParts()
 
 
 def _phrase(whose: str, role: str) -> str:

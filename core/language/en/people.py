@@ -65,20 +65,20 @@ _IS: Final = r"(?: is| was|['’]s| turned out to be| happens to be| became| is 
 
 def _short(name: str) -> Sequence[str]:
     """Return what the bearer of a full name may be called: Graham, Miller and Mr Miller of "Graham Miller"."""
-    words = _TITLED.sub("", name).split()
-    if not words or not (words[0][0].isupper() and words[-1][0].isupper()):
+    tokens = _TITLED.sub("", name).split()
+    if not tokens or not (tokens[0][0].isupper() and tokens[-1][0].isupper()):
         return ()
-    if len(words) > 1:
-        return [words[0], words[-1], *(f"{title} {words[-1]}" for title in _BEFORE_FAMILY_NAMES)]
-    return words if words and words[0] != name else []
+    if len(tokens) > 1:
+        return [tokens[0], tokens[-1], *(f"{title} {tokens[-1]}" for title in _BEFORE_FAMILY_NAMES)]
+    return tokens if tokens and tokens[0] != name else []
 
 
 def _parts(name: str) -> NameParts:
     titled = _BEFORE_FAMILY_NAME.match(name)
-    words = _TITLED.sub("", name).split()
-    if len(words) > 1:
-        return NameParts(words[0], words[-1])
-    return NameParts(family=words[0]) if titled and words else NameParts()
+    tokens = _TITLED.sub("", name).split()
+    if len(tokens) > 1 and tokens[0][0].isupper() and tokens[-1][0].isupper():
+        return NameParts(tokens[0], tokens[-1])
+    return NameParts(family=tokens[0]) if titled and tokens else NameParts()
 
 
 def _phrase(whose: str, role: str) -> str:

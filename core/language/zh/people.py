@@ -80,7 +80,7 @@ def _name(captured: str) -> str | None:
 def _short(name: str) -> Sequence[str]:
     """Return what the bearer of a full name may be called: 晓雯、小雯、雯姐、老陆、陆总 of 陆晓雯."""
     match = _WHOLE.fullmatch(name)
-    if not match:
+    if not match or _FAMILY.fullmatch(name):
         return ()
     surname, given = match["surname"], match["given"]
     last = given[-1]
@@ -90,10 +90,10 @@ def _short(name: str) -> Sequence[str]:
 
 
 def _parts(name: str) -> NameParts:
-    if whole := _WHOLE.fullmatch(name):
-        return NameParts(whole["given"], whole["surname"])
-    titled = _FAMILY.fullmatch(name)
-    return NameParts(family=titled["before"] or titled["behind"]) if titled else NameParts()
+    if titled := _FAMILY.fullmatch(name):
+        return NameParts(family=titled["before"] or titled["behind"])
+    whole = _WHOLE.fullmatch(name)
+    return NameParts(whole["given"], whole["surname"]) if whole else NameParts()
 
 
 def _phrase(whose: str, role: str) -> str:

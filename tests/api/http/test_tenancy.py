@@ -111,6 +111,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: _tool("memory_forget_undo", user_id=a.user),
         lambda a: _tool("memory_list", user_id=a.user),
         lambda a: _tool("memory_undo", memory_id=a.memory),
+        lambda a: _tool("memory_about", user_id=a.user, name=a.word),
+        lambda a: _tool("memory_merge_names", user_id="her", names=["His", "Hers"]),
     ],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
@@ -158,6 +160,15 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"user_id": a.user, "question": a.word, "min_certainty": 0}},
         lambda a: {"json": {"group_id": "g", "question": a.word, "min_certainty": 0, "known_at": NOON}},
     ],
+    ("get", "/v1/entities"): [lambda a: {"params": {"user_id": a.user}}],
+    ("get", "/v1/entities/about"): [lambda a: {"params": {"user_id": a.user, "name": a.word}}],
+    ("post", "/v1/entities/merge"): [lambda a: {"json": {"user_id": "her", "names": [a.word.title(), "Mine"]}}],
+    ("post", "/v1/entities/separate"): [
+        lambda a: {"json": {"user_id": "her", "name": a.word.title(), "others": ["Ours"]}}
+    ],
+    ("post", "/v1/entities/show"): [lambda a: {"json": {"user_id": "her", "name": "Mine", "shown_name": "Theirs"}}],
+    ("get", "/v1/entities/decisions"): [lambda a: {"params": {"user_id": a.user}}],
+    ("delete", "/v1/entities/decisions"): [lambda a: {"params": {"user_id": a.user, "name": "Mine", "other": "Yours"}}],
     ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
@@ -616,6 +627,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
     assert doors.ask("PUT", "/v1/tenant/prompts/judge", json={"text": word}).is_success
+    assert doors.post("/v1/entities/merge", {"user_id": user, "names": [word.capitalize(), "Nora"]}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]

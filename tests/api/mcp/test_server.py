@@ -25,13 +25,14 @@ from tests.samples import TENANT, said
 
 def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Settings, app: Database) -> None:
     scopes = {
-        "read": {"memory_search", "memory_answer", "memory_list", "memory_why", "context_build"},
+        "read": {"memory_search", "memory_answer", "memory_list", "memory_why", "memory_about", "context_build"},
         "write": {
             "memory_add",
             "memory_update",
             "memory_forget",
             "memory_forget_undo",
             "memory_undo",
+            "memory_merge_names",
             "message_hide",
             "message_restore",
         },
@@ -66,6 +67,8 @@ GOOD: dict[str, Json] = {
     "memory_list": {"user_id": "ada"},
     "memory_undo": {"memory_id": NOBODY},
     "memory_why": {"memory_id": NOBODY},
+    "memory_about": {"user_id": "ada", "name": "Evelyn"},
+    "memory_merge_names": {"user_id": "ada", "names": ["Evelyn", "my mother"]},
     "context_build": {"user_id": "ada"},
     "message_hide": {"session_id": "s1", "message_id": "m1"},
     "message_restore": {"session_id": "s1", "message_id": "m1"},

@@ -13,12 +13,12 @@ def test_the_tools_say_what_they_take_and_what_they_do(agent: Agent) -> None:
     listed = agent.listed()
     assert list(listed) == [
         *("memory_search", "memory_answer", "memory_add", "memory_update", "memory_list", "memory_undo"),
-        *("memory_forget", "memory_forget_undo", "memory_why"),
+        *("memory_forget", "memory_forget_undo", "memory_why", "memory_about", "memory_merge_names"),
         *("context_build", "message_hide", "message_restore", "event_publish"),
     ]
     hints = {name: tool.annotations for name, tool in listed.items() if tool.annotations is not None}
     assert {name for name, hint in hints.items() if hint.read_only_hint} == {
-        *("memory_search", "memory_answer", "memory_list", "memory_why", "context_build")
+        *("memory_search", "memory_answer", "memory_list", "memory_why", "memory_about", "context_build")
     }
     assert {name for name, hint in hints.items() if hint.destructive_hint} == {"memory_forget"}
     assert {name for name, hint in hints.items() if not hint.idempotent_hint} == {

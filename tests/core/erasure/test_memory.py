@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
+from core.entities.decisions import Deciding
 from core.erasure import memory
 from core.errors import Conflict, NotFound
 from core.memory import tombstones, writer
@@ -37,6 +38,20 @@ def test_an_erased_memory_is_in_no_table_any_more(app: Database, bench: Bench, u
     assert {"memories": 1, "memory_versions": 3}.items() <= done.counts.items()
     with pytest.raises(NotFound):
         bench.row(add.id)
+
+
+def test_a_name_decided_by_hand_goes_with_the_last_text_that_has_it(app: Database, bench: Bench, unique: str) -> None:
+    name = unique.title()
+    first, second = an_add(f"{name} is Ada's sister."), an_add(f"{name} lives in Porto.", 1)
+    bench.apply(first, second, an_add("Nora paints.", 2), an_add("Kim sings.", 3))
+    with app.tenant(TENANT) as tx:
+        Deciding(TENANT, "ada", AUTHOR).merge(tx, ["Nora", name])
+        Deciding(TENANT, "ada", AUTHOR).merge(tx, ["Nora", "Kim"])
+    erased(app, first.id)
+    assert "naming_decisions" in holding(app, name)
+    erased(app, second.id)
+    assert holding(app, name) == holding(app, unique) == []
+    assert len(rows(app, "SELECT FROM naming_decisions")) == 1
 
 
 def test_what_was_said_of_it_by_another_memorys_history_goes_with_it(app: Database, bench: Bench, unique: str) -> None:

@@ -101,6 +101,7 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "imports": "counts of what was imported, by the user it belongs to",
         "memories": "what was learnt is long-term memory and stays",
         "mirrors": "likewise",
+        "naming_decisions": "what somebody has decided by hand of names stays with the memories",
         "owners": "users and groups, until they are erased",
         "passages": "go with their document",
         "profiles": "built from memories, which stay",

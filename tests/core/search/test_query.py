@@ -75,6 +75,15 @@ def test_words_alone_find_without_any_vector(app: Database, works: Works) -> Non
     assert contents(answer.results)[0] == "A ship sails."
 
 
+def test_a_question_finds_what_was_said_under_another_name(app: Database, works: Works) -> None:
+    accept(app, said("My mother Evelyn turned seventy.", speaker="Ada"), said("Evelyn is allergic to nuts."))
+    accept(app, *(said(f"My neighbour is allergic to work of kind {n}.") for n in range(5)), ended())
+    works.settle()
+    (best, *_) = search(app, "What is my mother allergic to?", include=frozenset({"messages"}))
+    assert best.message is not None
+    assert best.message.content == "Evelyn is allergic to nuts."
+
+
 @pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize("included", ["memories", "messages", "documents", "units"])
 def test_by_words_alone_a_word_that_is_nowhere_finds_nothing(

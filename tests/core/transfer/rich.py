@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.entities.decisions import Deciding
+from core.events.publishing import Author
 from core.memory.changes import Edit, Link
 from core.memory.receipts import Signer
 from core.sessions import hidden_messages
@@ -20,6 +22,8 @@ from tests.core.changing import KINDS, PERSON, Bench, an_add
 from tests.doors import Doors
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
+
+AUTHOR = Author("test")
 
 SECRET = "sk-proj-" + "Zk3v9QmX2pLw8RtY5nBc7HdJ"
 
@@ -51,6 +55,8 @@ def a_rich_user(door: Doors, app: Database, works: Works) -> None:
     works.settle()
     with app.tenant(TENANT) as tx:
         hidden_messages.hide(tx, TENANT, "s1", "m6", PERSON)
+        Deciding(TENANT, "ada", AUTHOR).merge(tx, ["Bo", "my dog", "Bobo"])
+        Deciding(TENANT, "ada", AUTHOR).separate(tx, "Lisbon", ["Bo"])
     bench = Bench(app)
     for turn in range(2 * len(KINDS)):
         bench.apply(*bench.some_change("add", turn))

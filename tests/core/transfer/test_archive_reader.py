@@ -33,7 +33,16 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 def test_a_whole_archive_is_counted_and_read_from_any_line() -> None:
     archive = read(PAST)
-    counts = {"sessions": 1, "messages": 4, "memories": 3, "relations": 2, "documents": 0, "plans": 0, "profile": 0}
+    counts = {
+        "sessions": 1,
+        "messages": 4,
+        "memories": 3,
+        "relations": 2,
+        "documents": 0,
+        "plans": 0,
+        "profile": 0,
+        "names": 0,
+    }
     assert archive.check() == counts
     assert [line.checked.id for line in archive.lines("messages", after=2)] == ["m3", "m4"]
     assert archive_reader.is_archive(io.BytesIO(PAST))

@@ -63,7 +63,7 @@ def test_an_export_of_what_was_imported_is_the_same_but_for_its_authority_and_a_
     assert {m["status"] for m in found["memories"]} == {"active", "superseded", "archived"}
     assert {m["trust"] for m in found["memories"]} >= {"candidate", "confirmed", "disputed", "quarantined"}
     assert max(len(m["versions"]) for m in found["memories"]) > 2
-    assert all(found[name] for name in ("sessions", "messages", "relations", "documents", "plans", "profile"))
+    assert all(found[name] for name in ("sessions", "messages", "relations", "documents", "plans", "profile", "names"))
     assert (SECRET in str(found)) is raw
     job = restored(door, works, first)
     assert (job["status"], job["report"]["left_out"], job["report"]["known"]) == ("done", {}, {})
