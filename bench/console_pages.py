@@ -191,6 +191,8 @@ def _people(of: Shown) -> Mapping[str, str]:
         "a user": f"/people/{of.user}",
         "a user at an earlier time": f"/people/{of.user}?true_then=50&known_then=50",
         "a user's memories at an earlier time": f"/people/{of.user}/memories?true_then=50&known_then=50",
+        "people whom a user speaks of": f"/people/{of.user}/names",
+        "all about somebody": f"/people/{of.user}/names/about?of=Ada",
         "preview of a user's erasure": f"/people/{of.other}/erasure",
         "preview of a large user's erasure": f"/people/{of.user}/erasure",
         "a session": f"/sessions/{of.session}",

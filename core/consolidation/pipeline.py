@@ -100,8 +100,7 @@ def _under_names_in_use(
     others = {candidate.subject for candidate in candidates} - {owner.user_id}
     if not others:
         return list(candidates)
-    with consolidation.db.tenant(tenant_id) as tx:
-        in_use = subjects.in_use(tx, owner.user_id, others)
+    in_use = subjects.in_use(consolidation.db, tenant_id, owner.user_id, others)
     return [replace(candidate, subject=in_use.get(candidate.subject, candidate.subject)) for candidate in candidates]
 
 

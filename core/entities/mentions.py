@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from core.language.terms import STOPWORDS
 SHORTEST: Final = 2
 """Characters of a name that is looked for."""
 
-WORDINGS: Final = 4
+WORDINGS: Final = 3
 """Other wordings of a text, at most: each is compared with everything."""
 
 
@@ -42,6 +42,17 @@ def of(directory: Directory, text: str, at: datetime | None = None) -> list[Ment
             if entity is not None:
                 mentions.append(Mention(entity, form, start, end))
     return sorted(mentions, key=lambda mention: mention.start)
+
+
+def may_be_in(text: str, forms: Iterable[str]) -> bool:
+    """Return whether a text may mention who has one of these forms: quickly, and rather yes than no."""
+    if introductions.role_mentions(text):
+        return True
+    lowered = text.casefold()
+    names = {form for form in forms if not is_role(form)}
+    return any(
+        part in lowered for name in names for part in (name if has_han(name) else name.casefold().split()) if part
+    )
 
 
 def wordings(directory: Directory, text: str) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.entities import resolution
+from core.entities import mentions, resolution
 from core.entities.resolution import Decision, Directory, Introduction
 from core.statements import quotation
 from core.storage.db import Tx, run_together
@@ -33,6 +34,14 @@ def asking(user_id: str) -> list[BoundStatement]:
         (_DECISIONS, {"user": user_id}),
         (_SPEAKERS, {"user": user_id, "most": SPOKEN}),
     ]
+
+
+def names_somebody(answers: Sequence[Sequence[Any]], text: str) -> bool:
+    """Return whether a text may mention any of the entities, which are to be made only then."""
+    introduced, decided, _ = answers
+    told = (form for row in introduced for forms in row.naming for form in forms)
+    decisions = (form for row in decided for form in (row.form, row.other))
+    return mentions.may_be_in(text, chain(told, decisions))
 
 
 def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from core.language import introductions, roles
 from core.language.introductions import is_role
+from core.memoize import memoized_in_scope
 
 SELF: Final = frozenset({"user", "the user"})
 """Names of the user in statements that name nobody."""
@@ -54,11 +55,15 @@ class Entity:
 
     spans: dict[str, Span] = field(default_factory=dict)
     chosen: str | None = None
+    _written: dict[str, str] = field(default_factory=dict)
+    """Each form as it was written first, by the form in which case does not count."""
 
     @classmethod
     def known_as(cls, form: str) -> Entity:
         """Return somebody who was never introduced."""
-        return cls({form: Span(NEVER, NEVER)})
+        entity = cls()
+        entity.add([form], NEVER)
+        return entity
 
     @property
     def names(self) -> list[str]:
@@ -80,9 +85,9 @@ class Entity:
 
     def add(self, forms: Iterable[str], at: datetime) -> None:
         for form in forms:
-            same = next((own for own in self.spans if folded(own) == folded(form)), form)
-            span = self.spans.get(same, Span(at, at))
-            self.spans[same] = Span(min(span.first, at), max(span.last, at))
+            written = self._written.setdefault(folded(form), form)
+            span = self.spans.get(written, Span(at, at))
+            self.spans[written] = Span(min(span.first, at), max(span.last, at))
 
     def absorb(self, other: Entity) -> None:
         for form, span in other.spans.items():
@@ -91,7 +96,11 @@ class Entity:
         self.chosen = self.chosen or other.chosen
 
     def has(self, form: str) -> bool:
-        return any(folded(own) == folded(form) for own in self.spans)
+        return folded(form) in self._written
+
+    def span_of(self, form: str) -> Span | None:
+        written = self._written.get(folded(form))
+        return self.spans[written] if written is not None else None
 
     def goes_by(self, name: str) -> bool:
         """Return whether a name is one of theirs, or a part of one, or has one of theirs as a part."""
@@ -160,8 +169,8 @@ def resolve(
     own = frozenset(map(folded, own)) | SELF
     entities: list[Entity] = []
     directory = Directory(entities, own, decisions)
-    for introduction in sorted(introduced, key=lambda introduction: introduction.at):
-        forms = [_owned(form, own) for form in introduction.forms if folded(form) not in own]
+    for told, span in _together(introduced):
+        forms = [_owned(form, own) for form in told if folded(form) not in own]
         for group in _undivided(directory, forms):
             bearer, *same = _match(directory, group) or [Entity()]
             for entity in same:
@@ -169,16 +178,28 @@ def resolve(
                 entities.remove(entity)
             if bearer not in entities:
                 entities.append(bearer)
-            bearer.add(group, introduction.at)
+            for moment in span:
+                bearer.add(group, moment)
     for decision in decisions:
         if decision.same:
             _join(entities, decision)
     return directory
 
 
+@memoized_in_scope
 def folded(form: str) -> str:
     """Return a form in which case and width do not count."""
     return unicodedata.normalize("NFKC", form).casefold()
+
+
+def _together(introduced: Iterable[Introduction]) -> list[tuple[Sequence[str], Span]]:
+    """Return what was told, each once, with when it was told first and last, in the order in which it was first."""
+    spans: dict[tuple[str, ...], Span] = {}
+    for introduction in introduced:
+        forms, at = tuple(introduction.forms), introduction.at
+        span = spans.get(forms, Span(at, at))
+        spans[forms] = Span(min(span.first, at), max(span.last, at))
+    return sorted(spans.items(), key=lambda item: item[1].first)
 
 
 def role_of(form: str) -> str:
@@ -276,11 +297,17 @@ def _join(entities: list[Entity], decision: Decision) -> None:
 
 def _last_told(entity: Entity, form: str, at: datetime | None) -> datetime:
     """Return when an entity was introduced last under a form, by a moment."""
-    spans = [span for own, span in entity.spans.items() if folded(own) == folded(form)]
-    times = [min(span.last, at) if at is not None and span.first <= at else span.last for span in spans]
-    return max(times, default=entity.last)
+    span = entity.span_of(form)
+    if span is None:
+        return entity.last
+    return min(span.last, at) if at is not None and span.first <= at else span.last
 
 
 def _is_short(name: str, full: str) -> bool:
     """Return whether a name is a part of a full one, by which its bearer is called."""
-    return any(folded(name) == folded(part) for part in introductions.short_forms(full))
+    return folded(name) in _short_forms(full)
+
+
+@memoized_in_scope
+def _short_forms(full: str) -> frozenset[str]:
+    return frozenset(map(folded, introductions.short_forms(full)))

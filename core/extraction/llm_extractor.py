@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
@@ -178,7 +178,8 @@ def transcript(
     numbered: Mapping[int, Message], fresh: Mapping[int, Message], memories: Sequence[KnownMemory] = ()
 ) -> str:
     """Return known memories and messages as JSON lines, earlier ones apart; so none can pass for another line."""
-    remembered = [_known_line(number, memory) for number, memory in enumerate(memories, start=1)]
+    zone = next((message.occurred_at.tzinfo for message in fresh.values()), None)
+    remembered = [_known_line(number, memory, zone) for number, memory in enumerate(memories, start=1)]
     before = [_line(number, message) for number, message in numbered.items() if number not in fresh]
     new = [_line(number, message) for number, message in fresh.items()]
     return "\n".join(
@@ -191,10 +192,11 @@ def transcript(
     )
 
 
-def _known_line(number: int, memory: KnownMemory) -> str:
+def _known_line(number: int, memory: KnownMemory, zone: tzinfo | None) -> str:
+    """Return a known memory as a line; the day is that of the clock of who speaks now."""
     fields = {
         "k": number,
-        "said": f"{memory.told_at:%Y-%m-%d}",
+        "said": f"{memory.told_at.astimezone(zone):%Y-%m-%d}",
         "about": memory.subject,
         **({"slot": f"{memory.attribute} = {memory.value}"} if memory.attribute else {}),
         "text": _shorten(memory.content, LONGEST_STATEMENT),
@@ -203,9 +205,10 @@ def _known_line(number: int, memory: KnownMemory) -> str:
 
 
 def _line(number: int, message: Message) -> str:
+    at = message.occurred_at
     fields = {
         "n": number,
-        "at": f"{message.occurred_at:%Y-%m-%d %H:%M %A}",
+        "at": f"{at:%Y-%m-%d %H:%M %z %A}" if at.utcoffset() else f"{at:%Y-%m-%d %H:%M %A}",
         "who": _who(message)[:NAME_CHARACTERS],
         "role": message.role,
         "text": _shorten(message.content, SHOWN.get(message.role, SHOWN["tool"])),

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from core.language import languages
 from core.language.parts import NameParts, People
 from core.language.terms import STOPWORDS
+from core.memoize import memoized_in_scope
 
 READ: Final = 4_000
 """Characters of a text that are read; nobody introduces people in what is longer."""
@@ -91,6 +92,7 @@ def is_role(form: str) -> bool:
     return "/" in form
 
 
+@memoized_in_scope
 def short_forms(name: str) -> Sequence[str]:
     """Return the parts of a full name by which its bearer is called."""
     people = languages.of(name).people
@@ -105,6 +107,7 @@ def contradict(name: str, other: str) -> bool:
     return bool(parts.given and others.given and parts.given != others.given)
 
 
+@memoized_in_scope
 def parts_of(name: str) -> NameParts:
     people = languages.of(name).people
     return people.parts(name) if people else NameParts()

@@ -21,6 +21,7 @@ from core.index.resident.arrays import Floats
 from core.index.resident.snapshot import Snapshot
 from core.inference.embedders import Embedder
 from core.inference.local_models.catalog import cosine_weight
+from core.memoize import memo_scope
 from core.search import association, blending, field_matches, newest, opening, ordering, ranking, selection, texts
 from core.search import passages as search_passages
 from core.search import units as search_units
@@ -127,9 +128,12 @@ def _with_wordings(db: Database, tenant_id: str, question: Question) -> Question
     """Return the question with other names of those whom it mentions."""
     if question.user_id is None or question.method == "vector" or not question.query.strip():
         return question
-    with db.tenant(tenant_id) as tx:
-        directory = entities.directory(tx, question.user_id)
-    return replace(question, wordings=tuple(mentions.wordings(directory, question.query[:READ])))
+    answers = db.ask(tenant_id, *entities.asking(question.user_id))
+    if not entities.names_somebody(answers, question.query[:READ]):
+        return question
+    with memo_scope():
+        directory = entities.of_answers(question.user_id, answers)
+        return replace(question, wordings=tuple(mentions.wordings(directory, question.query[:READ])))
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:

@@ -108,6 +108,17 @@ class Database:
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
+    def ask(self, tenant_id: str, *statements: BoundStatement) -> list[list[Any]]:
+        """Run statements in a transaction of one round trip; return the rows of each.
+
+        They run twice where a pooled connection is lost while they run: for what may be repeated.
+        """
+        tx, (_, _, *answers, _) = _check_out(
+            self.engine, ((_BEGIN, {}), self._bind(tenant_id), *statements, (_END, {})), None
+        )
+        tx.close()
+        return answers
+
     def ask_again(self, tx: Tx, tenant_id: str, *statements: BoundStatement | None) -> list[list[Any]]:
         """Return the rows of statements in a further transaction of the same connection, in one round trip.
 

@@ -10,9 +10,8 @@ from tests.samples import TENANT
 
 def test_a_statement_goes_under_the_name_in_use(app: Database, bench: Bench) -> None:
     bench.apply(an_add("Evelyn is Ada's mother.", subject="Evelyn"), an_add("Evelyn paints.", 1, subject="Evelyn"))
-    with app.tenant(TENANT) as tx:
-        assert subjects.in_use(tx, "ada", ["Ada's mother", "my mother", "Graham", "ada"]) == {
-            "Ada's mother": "Evelyn",
-            "my mother": "Evelyn",
-        }
-        assert subjects.in_use(tx, "ada", ["ada"]) == {}
+    assert subjects.in_use(app, TENANT, "ada", ["Ada's mother", "my mother", "Graham", "ada"]) == {
+        "Ada's mother": "Evelyn",
+        "my mother": "Evelyn",
+    }
+    assert subjects.in_use(app, TENANT, "ada", ["ada"]) == {}

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
@@ -178,6 +179,22 @@ HOME = KnownMemory(uuid4(), 1, "Ada lives in Berlin and works at Siemens.", "Ada
 def read_beside(model: Model, *stated: Json, known: Sequence[KnownMemory] | None = (TOM, HOME)) -> Reading:
     model.reads = lambda _fresh: stating(*stated)
     return extractor(model).read(Window((), (CAT,), known), lambda _: None)
+
+
+def test_days_and_hours_are_those_of_the_speakers_clock(model: Model) -> None:
+    evening = datetime(2026, 11, 16, 22, 30, tzinfo=timezone(timedelta(hours=8)))
+    known = replace(TOM, occurred_at=datetime(2026, 11, 15, 17, tzinfo=UTC), said_at=None)
+    model.reads = lambda _fresh: stating()
+    extractor(model).read(Window((), (replace(CAT, occurred_at=evening),), (known,)), lambda _: None)
+    _, remembered, _, _, new = model.questions[0]["messages"][1]["content"].split("\n")
+    assert (json.loads(remembered)["said"], json.loads(new)["at"]) == ("2026-11-16", "2026-11-16 22:30 +0800 Monday")
+
+
+def test_other_names_of_a_subject_come_with_it_but_not_of_the_speaker(model: Model) -> None:
+    told = statement("Evelyn paints.", [1], subject="Evelyn", also=["my mother", "Evelyn", "", "Mum"])
+    spoken = statement("ada paints.", [1], subject="ada", also=["Bear"])
+    first, second = read(model, CAT, says=stating(told, spoken)).candidates
+    assert (first.structured, second.structured) == ({"also": ["my mother", "Mum"]}, {})
 
 
 def test_known_memories_are_shown_apart_by_their_numbers(model: Model) -> None:

@@ -30,6 +30,21 @@ def test_a_user_is_seen_as_of_then(browser: Browser, app: Database) -> None:
     assert "cello" not in then.text
 
 
+def test_names_of_one_person_are_merged_shown_separated_and_taken_back(browser: Browser, app: Database) -> None:
+    carry_out(app, a_memory("Evelyn is Ada's mother."), a_memory("Evelyn paints."))
+    listed = browser.get("/people/ada/names").text
+    assert ("Evelyn" in listed, "mother" in listed) == (True, True)
+    assert "paints" in browser.get("/people/ada/names/about?of=my+mother").text
+    assert browser.press("/people/ada/names/merge", names="Evelyn, Eve ,").headers["hx-refresh"] == "true"
+    browser.press("/people/ada/names/show", of="Evelyn", shown="Eve")
+    page = browser.get("/people/ada/names/about?of=Evelyn").text
+    assert "<h1>Eve</h1>" in page
+    browser.press("/people/ada/names/separate", of="Evelyn", other="Eve")
+    assert "≠" in browser.get("/people/ada/names").text
+    browser.press("/people/ada/names/undo", of="Eve", other="Evelyn")
+    assert "≠" not in browser.get("/people/ada/names").text
+
+
 def test_the_archive_of_a_user_is_downloaded(browser: Browser, door: Doors) -> None:
     door.post("/v1/events", said("I play the cello."))
     answer = browser.get("/export?user_id=ada")
