@@ -39,9 +39,9 @@ def asking(user_id: str) -> list[BoundStatement]:
 def names_somebody(answers: Sequence[Sequence[Any]], text: str) -> bool:
     """Return whether a text may mention any of the entities, which are to be made only then."""
     introduced, decided, _ = answers
-    told = (form for row in introduced for forms in row.naming for form in forms)
+    introductions = (form for row in introduced for forms in row.naming for form in forms)
     decisions = (form for row in decided for form in (row.form, row.other))
-    return mentions.may_be_in(text, chain(told, decisions))
+    return mentions.may_be_in(text, chain(introductions, decisions))
 
 
 def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:

@@ -169,8 +169,8 @@ def resolve(
     own = frozenset(map(folded, own)) | SELF
     entities: list[Entity] = []
     directory = Directory(entities, own, decisions)
-    for told, span in _together(introduced):
-        forms = [_owned(form, own) for form in told if folded(form) not in own]
+    for introduction, span in _together(introduced):
+        forms = [_owned(form, own) for form in introduction if folded(form) not in own]
         for group in _undivided(directory, forms):
             bearer, *same = _match(directory, group) or [Entity()]
             for entity in same:

@@ -55,6 +55,13 @@ def test_a_stated_memory_is_listed_until_it_is_forgotten(client: Imprint, unique
     assert client.memories(user_id=unique) == []
 
 
+def test_somebody_is_read_about_under_any_name(client: Imprint, unique: str) -> None:
+    client.remember("Caz sings in a choir.", user_id=unique, category="fact")
+    assert client.merge_names("Caroline", "Caz", user_id=unique)["name"] == "Caroline"
+    page = client.about("Caroline", user_id=unique, limit=5)
+    assert [one["content"] for one in page["items"]] == ["Caz sings in a choir."]
+
+
 def test_a_refusal_says_which_field_is_wrong(client: Imprint) -> None:
     with pytest.raises(ImprintError) as refused:
         client.search("tea", user_id="ada", limit=-1)

@@ -88,6 +88,16 @@ export class Imprint {
     return this.request("POST", "/v1/answer", { body: asked });
   }
 
+  /** Everything remembered of somebody, by a name or a role such as "my mother", the latest first. */
+  about(name: string, query: { user_id: string; after?: string; limit?: number }): Promise<AnswerOf<"getEntity">> {
+    return this.request("GET", "/v1/entities/about", { query: { name, ...query } });
+  }
+
+  /** Decide that several names are one person's. */
+  mergeNames(asked: BodyOf<"mergeEntities">): Promise<AnswerOf<"mergeEntities">> {
+    return this.request("POST", "/v1/entities/merge", { body: asked });
+  }
+
   /** Build what a model should read, within a token limit. */
   context(asked: Partial<BodyOf<"buildContext">>): Promise<Context> {
     return this.request("POST", "/v1/context", { body: asked });

@@ -27,6 +27,14 @@ test("what was said in a session is known in the next one", async () => {
   assert.deepEqual(messages.map((one) => one.role), ["user", "assistant", "user"]);
 });
 
+test("somebody is read about under any name", async () => {
+  const user_id = randomUUID();
+  await client.memories.add({ user_id, content: "Caz sings in a choir." });
+  assert.equal((await client.mergeNames({ user_id, names: ["Caroline", "Caz"] })).name, "Caroline");
+  const page = await client.about("Caroline", { user_id, limit: 5 });
+  assert.deepEqual(page.items.map((one) => one.content), ["Caz sings in a choir."]);
+});
+
 test("a memory is stated, edited, pinned, explained and forgotten", async () => {
   const user_id = randomUUID();
   const kept = await client.memories.add({ user_id, content: "Ada lives in Porto.", attribute: "home.city", value: "Porto" });

@@ -111,6 +111,19 @@ class Imprint:
         answer: Json = self.request("POST", "/v1/answer", json=asked)
         return answer
 
+    def about(self, name: str, *, user_id: str, **fields: Any) -> Json:
+        """Return all that is remembered of somebody, by a name or a role such as "my mother"; the latest first."""
+        answer: Json = self.request(
+            "GET", "/v1/entities/about", params=_given({"name": name, "user_id": user_id, **fields})
+        )
+        return answer
+
+    def merge_names(self, *names: str, user_id: str) -> Json:
+        """Decide that several names are one person's, and return them."""
+        body = {"user_id": user_id, "names": list(names)}
+        answer: Json = self.request("POST", "/v1/entities/merge", json=body)
+        return answer
+
     def context(self, *, user_id: str | None = None, **fields: Any) -> Json:
         """Assemble what a model should read; `fields` are those of `POST /v1/context`."""
         answer: Json = self.request("POST", "/v1/context", json=_given({"user_id": user_id, **fields}))
