@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from core.entities import mentions, resolution
 from core.entities.resolution import Decision, Directory, Introduction
-from core.statements import quotation
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 
@@ -48,21 +47,22 @@ def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:
     introduced, decided, spoken = answers
     introductions = [Introduction(forms, row.at) for row in introduced for forms in row.naming]
     decisions = [Decision(row.form, row.other, row.same, row.at) for row in decided]
-    quotations = [quoted for row in introduced if (quoted := quotation.read(row.content or ""))]
-    own = {user_id, *(quoted.speaker for quoted in quotations), *(row.speaker for row in spoken)}
+    # Where several people speak as one user, nobody knows whose "my" it is.
+    speakers = [row.speaker for row in spoken]
+    own = {user_id, *(speakers if len(speakers) == 1 else ())}
     return resolution.resolve(introductions, decisions, frozenset(own))
 
 
 _INTRODUCTIONS = text("""
-    SELECT i.naming, coalesce(told.at, i.occurred_at) AS at, told.content FROM (
+    SELECT i.naming, coalesce(told.at, i.occurred_at) AS at FROM (
         SELECT type, session_id, ref, naming, occurred_at FROM search_index
         WHERE user_id = :user AND naming IS NOT NULL ORDER BY occurred_at DESC LIMIT :most) AS i
     CROSS JOIN LATERAL (
-        SELECT m.content, coalesce(m.said_at, m.recorded_at) AS at FROM memories m
+        SELECT coalesce(m.said_at, m.recorded_at) AS at FROM memories m
         WHERE m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
           AND m.status <> 'erased' AND m.trust NOT IN ('quarantined', 'rejected')
         UNION ALL
-        SELECT NULL, NULL FROM messages s
+        SELECT NULL FROM messages s
         WHERE i.type = 'message' AND s.session_id = i.session_id AND s.id = i.ref
           AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = s.session_id AND h.message_id = s.id)
     ) AS told

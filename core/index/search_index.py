@@ -21,6 +21,7 @@ from core.language.introductions import Link
 from core.language.terms import TERM_IDS, term_id
 from core.sessions import sessions
 from core.sessions.sessions import Session
+from core.statements import quotation
 from core.storage.db import Tx, recordset, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Message
@@ -110,15 +111,21 @@ def putting_memories(
         terms = index_terms(entry.content)
         own = sorted({term_id(term) for term in terms})
         weights = document_weights(terms)
-        naming = [*introductions.links(entry.content), *entry.naming]
+        naming = [*_naming(entry.content), *entry.naming]
         row = NewRow("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own)
         rows.append(replace(row, naming=naming, vector=entry.vector))
     return _putting(tenant_id, rows)  # The messages they were drawn from count their words already.
 
 
+def _naming(content: str) -> list[Link]:
+    """Return what the words of a memory say of names; in a quotation "my" is that of whom it quotes."""
+    quoted = quotation.read(content)
+    return introductions.links(content, quoted.speaker if quoted else None)
+
+
 def put_naming(tx: Tx, ref: str, content: str, naming: Sequence[Link]) -> None:
     """Replace what a memory says of names, whose words stay."""
-    links = [*introductions.links(content), *naming]
+    links = [*_naming(content), *naming]
     tx.execute(_NAMING, {"ref": ref, "naming": json.dumps(links, ensure_ascii=False) if links else None})
 
 
@@ -254,7 +261,7 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: in
         timed=tells_time(message.content),
         asks=has_question(message.content),
         names=min(count_names(message.content), _MOST_NAMES),
-        naming=introductions.links(message.content) if message.role == "user" else (),
+        naming=introductions.links(message.content, message.speaker) if message.role == "user" else (),
         is_blank=not message.content.strip(),
     )
 

@@ -36,8 +36,8 @@ class RoleMention(NamedTuple):
     end: int
 
 
-def links(text: str) -> list[Link]:
-    """Return what a text says about which forms mean the same person."""
+def links(text: str, speaker: str | None = None) -> list[Link]:
+    """Return what a text says about which forms mean the same person; roles are those of its speaker, if given."""
     language = languages.of(text[:READ])
     people = language.people
     if people is None:
@@ -45,7 +45,7 @@ def links(text: str) -> list[Link]:
     result: dict[Link, None] = {}
     for pattern in people.introductions:
         for match in pattern.finditer(text[:READ]):
-            forms = _forms(people, match)
+            forms = tuple(_of_speaker(form, speaker) for form in _forms(people, match))
             if len(forms) > 1:
                 result[forms] = None
     for match in people.full.finditer(text[:READ]) if people.full else ():
@@ -121,6 +121,11 @@ def _forms(people: People, match: re.Match[str]) -> Link:
         named += [nick, *before]
     role = _role(people, match) if groups.get("role") else ""
     return tuple(dict.fromkeys([*named, *([role] if role else [])])) if named else ()
+
+
+def _of_speaker(form: str, speaker: str | None) -> str:
+    """Return a role of whoever speaks as one of theirs by name."""
+    return f"{speaker.replace('/', ' ')}{form}" if speaker and form.startswith("/") else form
 
 
 def _name(people: People, captured: str | None) -> str | None:

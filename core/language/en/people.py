@@ -119,7 +119,9 @@ PEOPLE: Final = People(
         lazy_regex(rf"(?P<name>{_NAME}) [\"“‘](?P<also>{_NAME})[\"”’]"),
         lazy_regex(rf"(?P<also>{_NAME})(?: is|['’]s) (?:short for|what we call|our name for) (?P<name>{_NAME})"),
     ),
-    full=lazy_regex(rf"(?<![\w.’'-])(?P<name>{_TITLE}{_WORD}(?: {_WORD})?|{_WORD} {_WORD})(?![\w’'-]*\w)"),
+    full=lazy_regex(
+        rf"(?:(?<![\w.’'-])(?P<name>{_TITLE}{_WORD}(?: {_WORD})?)|(?<=[a-z,] )(?P<whole>{_WORD} {_WORD}))(?![\w’'-]*\w)"
+    ),
     name=values.person,
     short=_short,
     parts=_parts,

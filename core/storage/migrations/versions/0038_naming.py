@@ -35,7 +35,7 @@ def _fill(connection: Connection, query: str) -> None:
     naming = [
         {**{name: getattr(row, name) for name in ("tenant_id", "type", "session_id", "ref")}, "naming": links}
         for row in rows
-        if (links := introductions.links(row.content))
+        if (links := introductions.links(row.content, row.speaker))
     ]
     for start in range(0, len(naming), BATCH):
         values: dict[str, Any] = {"rows": json.dumps(naming[start : start + BATCH], ensure_ascii=False)}
@@ -43,13 +43,13 @@ def _fill(connection: Connection, query: str) -> None:
 
 
 _MESSAGES: Final = """
-    SELECT i.tenant_id, i.type, i.session_id, i.ref, m.content FROM search_index i
+    SELECT i.tenant_id, i.type, i.session_id, i.ref, m.content, m.speaker FROM search_index i
     JOIN messages m ON m.tenant_id = i.tenant_id AND m.session_id = i.session_id AND m.id = i.ref
     WHERE i.type = 'message' AND m.role = 'user'
 """
 
 _MEMORIES: Final = """
-    SELECT i.tenant_id, i.type, i.session_id, i.ref, m.content FROM search_index i
+    SELECT i.tenant_id, i.type, i.session_id, i.ref, m.content, NULL AS speaker FROM search_index i
     JOIN memories m ON m.tenant_id = i.tenant_id AND m.id = cast(i.ref AS uuid)
     WHERE i.type = 'memory'
 """
