@@ -34,6 +34,7 @@ QUICK: Final = {
     "cost": Run("2000", {"ROUNDS": 1}),
     "decide": Run("--seconds 0.02", {"EVENTS": 50, "ROUNDS": 1}),
     "dates": Run(),
+    "names": Run("--half held --only de_a"),
     "default_rules": Run(),
     "embed": Run("--texts 8 --only multilingual", {"QUESTIONS": 2}),
     "extract": Run("{tmp}/locomo.json"),

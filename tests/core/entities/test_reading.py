@@ -20,6 +20,13 @@ def test_messages_and_memories_introduce_people(app: Database, works: Works, ben
     assert bearer(app, "my sister", "bob") is None
 
 
+def test_where_several_speak_as_one_user_nobodys_sister_is_the_users(app: Database, works: Works) -> None:
+    accept(app, said("My sister Nora sings.", speaker="Ada"), said("My sister Kim dances.", speaker="Jonas"))
+    works.settle()
+    assert (bearer(app, "Ada's sister"), bearer(app, "Jonas's sister")) == ("Nora", "Kim")
+    assert bearer(app, "my sister", "jonas") is None
+
+
 def test_what_an_assistant_says_introduces_nobody(app: Database, works: Works) -> None:
     accept(app, said("Your sister Nora called. My sister Kim, too.", role="assistant"))
     works.settle()

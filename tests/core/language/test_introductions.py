@@ -20,7 +20,8 @@ from core.language.introductions import NAME_CHARACTERS, contradict, form_of, li
         ("We have a dog called Bear.", [("Bear", "/dog")]),
         ("My brother Ben broke his arm, everybody calls him Bear.", [("Ben", "/brother"), ("Bear", "/brother")]),
         ("Everybody calls Graham Bear.", [("Graham", "Bear"), ("Graham Bear",)]),
-        ("Beatrice Okafor has retired.", [("Beatrice Okafor",)]),
+        ("I met Beatrice Okafor.", [("Beatrice Okafor",)]),
+        ("Mrs Okafor has retired.", [("Mrs Okafor",)]),
         ("我室友郭凯又把我酸奶喝了。", [("郭凯", "/flatmate")]),
         ("我妹妹叫晓雯。", [("晓雯", "/younger sister")]),
         ("章一鸣是我室友。", [("章一鸣", "/flatmate")]),
@@ -30,6 +31,11 @@ from core.language.introductions import NAME_CHARACTERS, contradict, form_of, li
 )
 def test_an_introduction_gives_a_name_and_a_role_to_one_person(text: str, expected: list[tuple[str, ...]]) -> None:
     assert links(text) == expected
+
+
+def test_a_role_is_that_of_whoever_speaks() -> None:
+    assert links("My sister Nora moved.", "Ada") == [("Nora", "Ada/sister")]
+    assert links("Tom's sister Nora moved.", "Ada") == [("Nora", "Tom/sister")]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +50,7 @@ def test_an_introduction_gives_a_name_and_a_role_to_one_person(text: str, expect
         "我妈说今天不来。",
         "Meine Mutter kommt am Freitag.",
         "Mi hermana Nora vive en Lyon.",
+        "Hey Jonas! Since Sunday it rains.",
         "",
     ],
 )
