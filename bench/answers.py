@@ -41,7 +41,7 @@ from core.config import Settings
 from core.inference import configured_embedder
 from core.search.candidates import Hit
 from core.search.ordering import RankedHit
-from core.search.question import SearchResult
+from core.search.question import Question, SearchResult
 from core.types import Message
 
 FOLDER = Path(__file__).with_name("answers_data")
@@ -147,7 +147,7 @@ def fitted(cases: Sequence[tuple[Json, Json, list[Json]]]) -> str:
     nearest, labels = list[float](), list[bool]()
     for world, question, results in cases:
         statements = answering_statements.of_results([_result(result, world) for result in results])
-        nearness = certainty.cosines(embedder, question["q"], statements)
+        nearness = certainty.cosines(embedder, Question(question["q"], None), statements)
         best = int(certainty.preference(nearness, statements).argmax())
         nearest.append(nearness[best])
         labels.append(holds(statements[best].text, question["answers"] or []))

@@ -18,7 +18,7 @@ from core.inference.ask import ModelRefused
 from core.inference.client import Call, ChatClient
 from core.inference.embedders import Embedder
 from core.inference.token_bucket import Need
-from core.search import query
+from core.search import query, wordings
 from core.search.question import Question, SearchResult
 from core.sessions import hidden_messages
 from core.storage.db import Database
@@ -75,6 +75,7 @@ def answer(
     """
     if by == "model" and deps.model is None:
         raise Misconfigured("No language model is configured: set IMPRINT_LLM_BASE_URL, or ask for a statement.")
+    question = wordings.with_wordings(deps.db, tenant_id, question)
     results = query.search(deps.db, tenant_id, replace(question, limit=RESULTS), deps.embedder).results
     statements = answering_statements.for_question(question, _without_hidden(deps.db, tenant_id, results))
     given = _by_statement if by == "statement" or deps.model is None else _by_model
@@ -98,7 +99,7 @@ def _without_hidden(db: Database, tenant_id: str, results: Sequence[SearchResult
 def _by_statement(
     deps: AnsweringDeps, _tenant_id: str, question: Question, statements: Sequence[Statement], least: float
 ) -> Answer:
-    best = best_statement.choose(deps.embedder, question.query, statements, least)
+    best = best_statement.choose(deps.embedder, question, statements, least)
     if best is None or best.certainty < least:
         return Answer(None, "statement", certainty=None if best is None else best.certainty)
     return Answer(best.statement.text, "statement", [best.statement.result], best.certainty)

@@ -9,6 +9,7 @@ from typing import Final
 from core.answering import certainty
 from core.answering.statements import Statement
 from core.inference.embedders import Embedder
+from core.search.question import Question
 
 NEAR: Final = 0.01
 """Preference by which a statement may fall short of the best and be the answer, if it was said last."""
@@ -22,7 +23,9 @@ class BestStatement:
     certainty: float
 
 
-def choose(embedder: Embedder, question: str, statements: Sequence[Statement], least: float) -> BestStatement | None:
+def choose(
+    embedder: Embedder, question: Question, statements: Sequence[Statement], least: float
+) -> BestStatement | None:
     """Return the best of the statements that are so certain; else the most certain one; None: there are none.
 
     Of several that are about as good it is the one that was said last: what people told before may have changed.

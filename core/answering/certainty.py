@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from core.answering.statements import Statement
 from core.inference.embedders import Embedder
+from core.search import wordings
+from core.search.question import Question
 
 Floats = NDArray[np.float64]
 
@@ -25,8 +27,11 @@ BY_SCORE: Final = 0.06
 """Weight of the score of the search beside the cosine, where one of several statements is chosen."""
 
 
-def cosines(embedder: Embedder, question: str, statements: Sequence[Statement]) -> Floats:
-    """Return the cosine of each statement and a question; a result that is one statement has it from the search."""
+def cosines(embedder: Embedder, question: Question, statements: Sequence[Statement]) -> Floats:
+    """Return the cosine of each statement and a question in all its wordings.
+
+    A result that is one statement has it from the search.
+    """
     parts = Counter(id(statement.result) for statement in statements)
     stored = [
         statement.result.ranked.hit.cosine if parts[id(statement.result)] == 1 else None for statement in statements
@@ -34,7 +39,7 @@ def cosines(embedder: Embedder, question: str, statements: Sequence[Statement]) 
     unread = [at for at, cosine in enumerate(stored) if cosine is None]
     result = np.array([np.nan if cosine is None else cosine for cosine in stored], dtype=np.float64)
     if unread:
-        vector = np.asarray(embedder.embed_queries([question])[0], dtype=np.float64)
+        vector = wordings.vector(embedder, question.query, question.wordings).astype(np.float64)
         result[unread] = np.asarray(embedder.embed([statements[at].attributed for at in unread])) @ vector
     return result
 

@@ -41,7 +41,7 @@ def by_certainty(embedder: Embedder, question: Question, results: Sequence[Searc
     """Return the results, the most certain first, behind them units of conversations, which have no statements."""
     statements = answering_statements.for_question(question, results[:READ])
     best = {id(result): None if result.unit is not None else 0.0 for result in results}
-    nearness = certainty.cosines(embedder, question.query, statements)
+    nearness = certainty.cosines(embedder, question, statements)
     certainties = certainty.certainties(nearness).tolist()
     for statement, value in zip(statements, certainties, strict=True):
         best[id(statement.result)] = max(best[id(statement.result)] or 0.0, value)

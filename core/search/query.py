@@ -13,16 +13,23 @@ from uuid import UUID
 import numpy as np
 
 from core import metrics
-from core.entities import mentions
-from core.entities import reading as entities
-from core.index.bm25 import READ
 from core.index.resident import filling as cache_filling
 from core.index.resident.arrays import Floats
 from core.index.resident.snapshot import Snapshot
 from core.inference.embedders import Embedder
 from core.inference.local_models.catalog import cosine_weight
-from core.memoize import memo_scope
-from core.search import association, blending, field_matches, newest, opening, ordering, ranking, selection, texts
+from core.search import (
+    association,
+    blending,
+    field_matches,
+    newest,
+    opening,
+    ordering,
+    ranking,
+    selection,
+    texts,
+    wordings,
+)
 from core.search import passages as search_passages
 from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
@@ -89,7 +96,7 @@ def _ranked(
     transaction is committed.
     """
     took = Stopwatch()
-    question = _with_wordings(db, tenant_id, question)
+    question = wordings.with_wordings(db, tenant_id, question)
     took.lap("names")
     vector = _vector(embedder, question)
     took.lap("embedding")
@@ -124,26 +131,12 @@ def _ranked(
         yield tx, Ranking(page, considered, selected.view, question.filters, vector, took, read)
 
 
-def _with_wordings(db: Database, tenant_id: str, question: Question) -> Question:
-    """Return the question with other names of those whom it mentions."""
-    if question.user_id is None or question.method == "vector" or not question.query.strip():
-        return question
-    answers = db.ask(tenant_id, *entities.asking(question.user_id))
-    if not entities.names_somebody(answers, question.query[:READ]):
-        return question
-    with memo_scope():
-        directory = entities.of_answers(question.user_id, answers)
-        return replace(question, wordings=tuple(mentions.wordings(directory, question.query[:READ])))
-
-
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
-    """Embed the beginning of the query, before any transaction is open; with other wordings, their mean."""
+    """Embed the query, before any transaction is open."""
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
-        vectors = embedder.embed_queries([wording[:READ] for wording in (question.query, *question.wordings)])
-    mean: Floats = np.asarray(vectors.mean(axis=0), dtype=np.float32)
-    return mean / np.float32(np.linalg.norm(mean) or 1) if question.wordings else mean
+        return wordings.vector(embedder, question.query, question.wordings)
 
 
 def _scores(tx: Tx, question: Question, candidates: Candidates, ranking_query: RankingQuery, now: datetime) -> Scores:

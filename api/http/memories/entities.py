@@ -135,7 +135,7 @@ def get_entities(deps: ReaderDeps, caller: Reader, request: Annotated[EntityList
         part = request.q.casefold()
         listed = [e for e in listed if any(part in mentions.written(form, request.q).casefold() for form in e.spans)]
     listed.sort(key=lambda entity: (entity.last, entity.name), reverse=True)
-    return paging.cut(listed, entity_json, lambda entity: entity.name, request.after, request.limit)
+    return paging.cut(listed, entity_json, _key, request.after, request.limit)
 
 
 @router.get("/about", operation_id="getEntity", responses=answers(EntityMemories, refusals=(404,)))
@@ -243,6 +243,12 @@ def entity_json(entity: Entity) -> Json:
             if is_role(form)
         ],
     }
+
+
+def _key(entity: Entity) -> str:
+    """Return what no other entity has: two may have one name, but were not told first at once by it."""
+    form, span = min(entity.spans.items(), key=lambda item: (item[1].first, item[0]))
+    return f"{span.first.isoformat()} {form}"
 
 
 def _moment(moment: datetime) -> datetime | None:

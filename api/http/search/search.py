@@ -26,7 +26,7 @@ from core.context.adaptive_depth import depth
 from core.context.retrievers import RetrievedText, RetrieverQuery
 from core.errors import Invalid
 from core.memory.as_of import Moment
-from core.search import arms, pagination, query
+from core.search import arms, pagination, query, wordings
 from core.search.filters import SERVED, Filters
 from core.search.ordering import TYPES, RankedPage
 from core.search.pagination import Cursor
@@ -72,6 +72,8 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
     cursor = pagination.decode(request.after, same) if request.after is not None else None
     now = cursor.now if cursor else request.now or request.known_at or datetime.now(UTC)
     question = _question(request, recipe, limit, cursor, now)
+    if recipe.rerank:
+        question = wordings.with_wordings(at.db, who.tenant_id, question)
     searched = reranking.wider(question) if recipe.rerank else question
     answer = _answer(at, who, request, searched)
     certainties: Mapping[int, float] = {}

@@ -21,7 +21,7 @@ from core.answering import reranking
 from core.answering.reranking import Reranked
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
-from core.search import absence, arms, query
+from core.search import absence, arms, query, wordings
 from core.search.absence import ResultStanding, Target, Verdict
 from core.search.ordering import RankedHit
 
@@ -85,6 +85,8 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
     deps = audience.for_reader(deps, caller, request.reader_labels)
     question = question_of(request, request.now or request.known_at or datetime.now(UTC))
     target = Target(request.id, request.in_session)
+    if question.recipe.rerank:
+        question = wordings.with_wordings(deps.db, caller.tenant_id, question)
     searched = reranking.wider(question) if question.recipe.rerank else question
     standing = absence.explain(deps.db, caller.tenant_id, searched, deps.embedder, target)
     if question.recipe.rerank and standing.verdict == "shown":

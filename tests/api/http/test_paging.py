@@ -22,6 +22,8 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/documents": {"user_id": "ada"},
     "/v1/endpoints": {},
     "/v1/endpoints/deliveries": {},
+    "/v1/entities": {"user_id": "ada"},
+    "/v1/entities/decisions": {"user_id": "ada"},
     "/v1/events": {"type": "message.*"},
     "/v1/events/replays": {},
     "/v1/forgettings": {},
@@ -103,6 +105,8 @@ def stable(item: Json) -> Json:
 
 def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
     """Something of everything that is listed; the names that paths need."""
+    for names in (["Nora", "my sister", "Kim"], ["Tom", "our neighbour"]):
+        assert door.post("/v1/entities/merge", {"user_id": "ada", "names": names}).is_success
     for version in range(3):
         assert door.post("/v1/rules", a_document(name="mine", description=f"v{version}")).is_success
     tell = {"action_type": "notify", "channel": "log", "template": "An order."}

@@ -11,7 +11,7 @@ from core.answering.best_statement import BestStatement
 from core.answering.statements import Statement
 from core.inference.embedders import HashEmbedder
 from core.inference.local_embedder import LocalEmbedder
-from core.search.question import SearchResult
+from core.search.question import Question, SearchResult
 from tests.core.answering.results import NOW, ranked
 
 
@@ -20,7 +20,7 @@ def statement(text: str, cosine: float, days: int = 0, *, outdated: bool = False
 
 
 def choose(*statements: Statement, least: float = 0.0) -> BestStatement:
-    best = best_statement.choose(HashEmbedder(), "Where does Ada live?", statements, least)
+    best = best_statement.choose(HashEmbedder(), Question("Where does Ada live?", "ada"), statements, least)
     assert best is not None
     return best
 
@@ -53,7 +53,7 @@ def test_a_message_of_which_a_part_is_outdated_stands_behind_one_that_holds() ->
 
 
 def test_without_statements_there_is_none() -> None:
-    assert best_statement.choose(HashEmbedder(), "Where?", [], 0.0) is None
+    assert best_statement.choose(HashEmbedder(), Question("Where?", "ada"), [], 0.0) is None
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_without_statements_there_is_none() -> None:
 def test_a_part_of_a_message_is_read_by_itself(question: str, answer: str, other: str) -> None:
     both = SearchResult(ranked(0.5), [])
     told = [Statement(text, both, NOW, "Ada") for text in (other, answer)]
-    best = best_statement.choose(LocalEmbedder(), question, told, 0.0)
+    best = best_statement.choose(LocalEmbedder(), Question(question, "ada"), told, 0.0)
     assert best is not None
     assert best.statement.text == answer

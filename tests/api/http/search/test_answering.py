@@ -51,6 +51,13 @@ def test_a_message_answers_before_it_has_become_a_memory(door: Doors, app: Datab
     assert (given["answer"], given["sources"][0]["type"]) == ("Where do I live? I live in Porto.", "message")
 
 
+def test_a_statement_under_another_name_answers(door: Doors) -> None:
+    stated(door, "Evelyn is Ada's mother.")
+    told = stated(door, "Evelyn is allergic to nuts and what not.")
+    given = ask(door, "What is my mother allergic to?", min_certainty=0)
+    assert [source["id"] for source in given["sources"]] == [told]
+
+
 def test_what_was_never_told_is_not_known(door: Doors) -> None:
     assert ask(door)["certainty"] is None
     stated(door, "Ada's brother lives in Rome.")
