@@ -21,7 +21,6 @@ from core.consolidation.batch import Answers, Vectors
 from core.consolidation.candidate_screening import ScreenedCandidate
 from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
-from core.entities import subjects
 from core.inference import local_reader
 from core.inference.embedders import Embedder
 from core.inference.sound_vectors import embed_sound
@@ -84,24 +83,13 @@ def consolidate(
     Candidates to different audiences are decided apart: one is never merged into another.
     """
     by_labels: defaultdict[tuple[str, ...], list[Candidate]] = defaultdict(list)
-    for candidate in candidates if explicit else _under_names_in_use(consolidation, tenant_id, owner, candidates):
+    for candidate in candidates:
         by_labels[candidate.audience_labels].append(candidate)
     decide = partial(_consolidate, consolidation, tenant_id, owner, explicit=explicit, assistant=assistant, link=link)
     try:
         return [change for part in by_labels.values() for change in decide(part)]
     except neighbours.Vanished:
         return [change for part in by_labels.values() for change in decide(part)]
-
-
-def _under_names_in_use(
-    consolidation: Consolidation, tenant_id: str, owner: Owner, candidates: Sequence[Candidate]
-) -> list[Candidate]:
-    """Return statements about somebody under the name that memories have for them."""
-    others = {candidate.subject for candidate in candidates} - {owner.user_id}
-    if not others:
-        return list(candidates)
-    in_use = subjects.in_use(consolidation.db, tenant_id, owner.user_id, others)
-    return [replace(candidate, subject=in_use.get(candidate.subject, candidate.subject)) for candidate in candidates]
 
 
 def _consolidate(

@@ -65,7 +65,7 @@ class Deciding:
             raise NotFound("Nothing has been decided about these names.")
 
     def _put(self, tx: Tx, form: str, other: str, *, same: bool) -> None:
-        if tx.execute(_COUNT, {"user": self.user_id}).scalar_one() >= MOST:
+        if tx.execute(_COUNT, {"user": self.user_id, "form": form, "other": other}).scalar_one() >= MOST:
             raise Invalid([Problem("/user_id", f"has {MOST} decisions about names already; take some back first")])
         first, second = sorted((form, other)) if other else (form, "")
         author = json.dumps(self.author.as_json(), ensure_ascii=False)
@@ -102,7 +102,10 @@ def _forms(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(forms))
 
 
-_COUNT = text("SELECT count(*) FROM naming_decisions WHERE user_id = :user")
+_COUNT = text("""
+    SELECT count(*) FROM naming_decisions
+    WHERE user_id = :user AND (form, other) NOT IN ((:form, :other), (:other, :form))
+""")
 
 _ALL = text("SELECT form, other, same, author, at FROM naming_decisions WHERE user_id = :user ORDER BY at, form, other")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -32,16 +32,22 @@ class Mention(NamedTuple):
 
 def of(directory: Directory, text: str, at: datetime | None = None) -> list[Mention]:
     """Return the mentions in a text, said at a moment or now, in order; a longer name before those within it."""
-    if not directory.entities:
-        return []
-    introduced = {form: directory.of(link) for link in introductions.links(text) for form in link}
     mentions: list[Mention] = []
     for form, start, end in sorted(_places(directory, text), key=lambda place: (place[1] - place[2], place[1])):
         if all(end <= other.start or start >= other.end for other in mentions):
-            entity = introduced.get(form) or directory.find(form, at)
+            entity = _bearer(directory, form, text, at)
             if entity is not None:
                 mentions.append(Mention(entity, form, start, end))
     return sorted(mentions, key=lambda mention: mention.start)
+
+
+def _bearer(directory: Directory, form: str, text: str, at: datetime | None) -> Entity | None:
+    """Return whom a form means; of several the text itself may tell which: "my brother Tom"."""
+    if len(directory.holders(form)) > 1:
+        told = next((link for link in introductions.links(text) if form in link and len(link) > 1), None)
+        if told is not None:
+            return directory.of(told)
+    return directory.find(form, at)
 
 
 def may_be_in(text: str, forms: Iterable[str]) -> bool:
@@ -85,7 +91,9 @@ def _others(mention: Mention) -> list[str]:
 def _places(directory: Directory, text: str) -> Iterator[tuple[str, int, int]]:
     yield from introductions.role_mentions(text)
     careless = text.islower()
-    for name in _names(directory.entities):
+    for name in directory.written_names:
+        if len(name) < SHORTEST:
+            continue
         sought = name.lower() if careless and name.lower() not in STOPWORDS else name
         start = text.find(sought)
         while start >= 0:
@@ -93,11 +101,6 @@ def _places(directory: Directory, text: str) -> Iterator[tuple[str, int, int]]:
             if has_han(sought) or not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
                 yield name, start, end
             start = text.find(sought, start + 1)
-
-
-def _names(entities: Sequence[Entity]) -> dict[str, None]:
-    every = (name for entity in entities for own in entity.names for name in (own, *introductions.short_forms(own)))
-    return dict.fromkeys(name for name in every if len(name) >= SHORTEST)
 
 
 _LETTER: Final = re.compile(r"[^\W\d_]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -12,12 +13,13 @@ from sqlalchemy import text
 
 from core.entities import mentions, reading, resolution
 from core.entities.resolution import Directory, Entity
-from core.errors import NotFound
+from core.errors import Invalid, NotFound, Problem
 from core.language import introductions, languages
+from core.memoize import memo_scope
 from core.statements import quotation
 from core.storage.db import Tx
 
-SEARCHED: Final = 10_000
+SEARCHED: Final = 2_000
 """Memories that one page looks through."""
 
 
@@ -42,10 +44,19 @@ def about(tx: Tx, user_id: str, name: str, after: Place | None, limit: int) -> E
 
     A page looks through `SEARCHED` memories, so that it may be short and yet not the last.
     """
-    directory, entity = _named(reading.directory(tx, user_id), introductions.form_of(name))
+    form = introductions.form_of(name)
+    if not form:
+        raise Invalid([Problem("/name", "is empty")])
+    directory = reading.directory(tx, user_id)
+    entity = directory.find(form)
+    if entity is None:
+        entity = Entity()
+        directory.add(entity, [form], resolution.NEVER)
     begins = {"at": after and after.at, "after": after and after.id}
     values = {"user": user_id, "words": _words(entity), "searched": SEARCHED, **begins}
-    rows = [row for row in tx.execute(_ABOUT, values) if _is_about(directory, entity, row)]
+    matching = tx.execute(_ABOUT, values)
+    with memo_scope():
+        rows = list(islice((row for row in matching if _is_about(directory, entity, row)), limit + 1))
     if len(rows) > limit:
         last = rows[limit - 1]
         return EntityPage(entity, rows[:limit], Place(last.at, last.id))
@@ -53,15 +64,6 @@ def about(tx: Tx, user_id: str, name: str, after: Place | None, limit: int) -> E
     if not rows and after is None and looked is None and entity.last == resolution.NEVER:
         raise NotFound("Nothing is known under this name.")
     return EntityPage(entity, rows, Place(looked.at, looked.id) if looked else None)
-
-
-def _named(directory: Directory, form: str) -> tuple[Directory, Entity]:
-    """Return whom a form means, and the entities with them; somebody who was never introduced has this form alone."""
-    entity = directory.find(form)
-    if entity is not None:
-        return directory, entity
-    entity = Entity.known_as(form)
-    return Directory([*directory.entities, entity]), entity
 
 
 def _is_about(directory: Directory, entity: Entity, row: Any) -> bool:

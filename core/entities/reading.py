@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from core.entities import mentions, resolution
 from core.entities.resolution import Decision, Directory, Introduction
+from core.memoize import memo_scope
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 
@@ -50,13 +51,12 @@ def of_answers(user_id: str, answers: Sequence[Sequence[Any]]) -> Directory:
     # Where several people speak as one user, nobody knows whose "my" it is.
     speakers = [row.speaker for row in spoken]
     own = {user_id, *(speakers if len(speakers) == 1 else ())}
-    return resolution.resolve(introductions, decisions, frozenset(own))
+    with memo_scope():
+        return resolution.resolve(introductions, decisions, frozenset(own))
 
 
 _INTRODUCTIONS = text("""
-    SELECT i.naming, coalesce(told.at, i.occurred_at) AS at FROM (
-        SELECT type, session_id, ref, naming, occurred_at FROM search_index
-        WHERE user_id = :user AND naming IS NOT NULL ORDER BY occurred_at DESC LIMIT :most) AS i
+    SELECT i.naming, coalesce(told.at, i.occurred_at) AS at FROM search_index i
     CROSS JOIN LATERAL (
         SELECT coalesce(m.said_at, m.recorded_at) AS at FROM memories m
         WHERE m.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
@@ -66,6 +66,8 @@ _INTRODUCTIONS = text("""
         WHERE i.type = 'message' AND s.session_id = i.session_id AND s.id = i.ref
           AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = s.session_id AND h.message_id = s.id)
     ) AS told
+    WHERE i.user_id = :user AND i.naming IS NOT NULL
+    ORDER BY i.occurred_at DESC LIMIT :most
 """)
 
 _DECISIONS = text("""
@@ -76,6 +78,7 @@ _DECISIONS = text("""
 _SPEAKERS = text("""
     SELECT DISTINCT speaker FROM (
         SELECT s.speaker FROM participants p JOIN messages s ON s.session_id = p.session_id
-        WHERE p.user_id = :user AND s.user_id = :user AND s.role = 'user' LIMIT :most) AS spoken
+        WHERE p.user_id = :user AND s.user_id = :user AND s.role = 'user'
+        ORDER BY p.session_id, s.position LIMIT :most) AS spoken
     WHERE speaker IS NOT NULL
 """)

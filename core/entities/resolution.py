@@ -7,9 +7,11 @@ somebody has decided by hand gives the same entities each time, and nothing of w
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from core.language import introductions, roles
@@ -21,6 +23,13 @@ SELF: Final = frozenset({"user", "the user"})
 
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
 """When somebody was introduced who never was."""
+
+
+MOST: Final = 500
+"""Different introductions that are joined, those told last: each is compared with the entities that share a name."""
+
+CANDIDATES: Final = 30
+"""Entities with a name in common, those told last, among which its bearer is looked for."""
 
 
 class Introduction(NamedTuple):
@@ -89,12 +98,6 @@ class Entity:
             span = self.spans.get(written, Span(at, at))
             self.spans[written] = Span(min(span.first, at), max(span.last, at))
 
-    def absorb(self, other: Entity) -> None:
-        for form, span in other.spans.items():
-            for moment in span:
-                self.add([form], moment)
-        self.chosen = self.chosen or other.chosen
-
     def has(self, form: str) -> bool:
         return folded(form) in self._written
 
@@ -108,26 +111,64 @@ class Entity:
 
 
 class Directory:
-    """The entities of a user."""
+    """The entities of a user, found by their names, parts of these, and kinds of roles."""
 
-    def __init__(
-        self, entities: Sequence[Entity], own: frozenset[str] = frozenset(), decisions: Sequence[Decision] = ()
-    ) -> None:
-        self.entities = entities
+    def __init__(self, own: frozenset[str] = frozenset(), decisions: Sequence[Decision] = ()) -> None:
         self._own = own
         self._apart = [{folded(d.form), folded(d.other)} for d in decisions if not d.same]
+        self._entities: dict[Entity, None] = {}
+        self._by_key: defaultdict[str, dict[Entity, None]] = defaultdict(dict)
+
+    @property
+    def entities(self) -> list[Entity]:
+        return list(self._entities)
+
+    @cached_property
+    def written_names(self) -> list[str]:
+        """All names, and what their bearers may be called; once nothing is added any more."""
+        every = (
+            name for entity in self._entities for own in entity.names for name in (own, *introductions.short_forms(own))
+        )
+        return list(dict.fromkeys(every))
+
+    def add(self, entity: Entity, forms: Iterable[str], at: datetime) -> None:
+        """Add forms to an entity, which becomes one of the directory's."""
+        self._entities[entity] = None
+        entity.add(forms, at)
+        for form in forms:
+            for key in _keys(form):
+                self._by_key[key][entity] = None
+
+    def absorb(self, entity: Entity, other: Entity) -> None:
+        """Make one entity of two."""
+        for form, span in other.spans.items():
+            for moment in span:
+                self.add(entity, [form], moment)
+        entity.chosen = entity.chosen or other.chosen
+        del self._entities[other]
+
+    def candidates(self, form: str) -> list[Entity]:
+        """Return entities that may be meant by a form, those told last first."""
+        several = {entity: None for key in _keys(form) for entity in self._by_key.get(key, ())}
+        return sorted(
+            (entity for entity in several if entity in self._entities), key=lambda entity: entity.last, reverse=True
+        )[:CANDIDATES]
+
+    def holders(self, form: str) -> list[Entity]:
+        """Return the entities that go by a form."""
+        form = _owned(form, self._own)
+        return [
+            entity
+            for entity in self.candidates(form)
+            if self._is_called(entity, form) and (entity.has(form) or not self.apart(entity.spans, form))
+        ]
 
     def find(self, form: str, at: datetime | None = None) -> Entity | None:
         """Return whom a form means, at a moment or now; None: nobody, or several.
 
         Of several with one name it is the one introduced last. So it is of roles that one person has at a time.
         """
-        form = _owned(form, self._own)
-        holders = [
-            entity
-            for entity in self.entities
-            if self._is_called(entity, form) and (entity.has(form) or not self.apart(entity.spans, form))
-        ]
+        form, holders = _owned(form, self._own), self.holders(form)
         if is_role(form) and len(holders) > 1 and roles.kind(role_of(form)) not in roles.LASTING | roles.CURRENT:
             return None
         until = [entity for entity in holders if at is None or min(span.first for span in entity.spans.values()) <= at]
@@ -139,7 +180,8 @@ class Directory:
 
     def of(self, forms: Sequence[str]) -> Entity | None:
         """Return the entity that has the most of these forms."""
-        counted = [(sum(self._is_called(entity, form) for form in forms), entity) for entity in self.entities]
+        possible = {entity: None for form in forms for entity in self.candidates(_owned(form, self._own))}
+        counted = [(sum(self._is_called(entity, form) for form in forms), entity) for entity in possible]
         most, entity = max(counted, key=lambda pair: (pair[0], pair[1].last), default=(0, None))
         return entity if most else None
 
@@ -166,23 +208,19 @@ def resolve(
     introduced: Iterable[Introduction], decisions: Sequence[Decision] = (), own: frozenset[str] = frozenset()
 ) -> Directory:
     """Return the entities of introductions. `own`: names of the user, whose roles are those of the speaker."""
-    own = frozenset(map(folded, own)) | SELF
-    entities: list[Entity] = []
-    directory = Directory(entities, own, decisions)
+    own = frozenset(folded(introductions.speaker_of(name)) for name in own) | SELF
+    directory = Directory(own, decisions)
     for introduction, span in _together(introduced):
         forms = [_owned(form, own) for form in introduction if folded(form) not in own]
         for group in _undivided(directory, forms):
             bearer, *same = _match(directory, group) or [Entity()]
             for entity in same:
-                bearer.absorb(entity)
-                entities.remove(entity)
-            if bearer not in entities:
-                entities.append(bearer)
+                directory.absorb(bearer, entity)
             for moment in span:
-                bearer.add(group, moment)
+                directory.add(bearer, group, moment)
     for decision in decisions:
         if decision.same:
-            _join(entities, decision)
+            _join(directory, decision)
     return directory
 
 
@@ -199,7 +237,8 @@ def _together(introduced: Iterable[Introduction]) -> list[tuple[Sequence[str], S
         forms, at = tuple(introduction.forms), introduction.at
         span = spans.get(forms, Span(at, at))
         spans[forms] = Span(min(span.first, at), max(span.last, at))
-    return sorted(spans.items(), key=lambda item: item[1].first)
+    latest = sorted(spans.items(), key=lambda item: item[1].last, reverse=True)[:MOST]
+    return sorted(latest, key=lambda item: item[1].first)
 
 
 def role_of(form: str) -> str:
@@ -215,11 +254,23 @@ def _owned(form: str, own: frozenset[str]) -> str:
     return f"/{role_of(form)}" if is_role(form) and folded(possessor_of(form)) in own else form
 
 
-def _undivided(directory: Directory, forms: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield forms that were told together, without any that somebody has parted from the first."""
-    if forms:
-        first, *others = forms
-        yield [first, *(form for form in others if not directory.apart([first], form))]
+def _keys(form: str) -> list[str]:
+    """Return the keys under which an entity with a form is found, and by which it is looked for."""
+    if is_role(form):
+        return [f"/{roles.kind(role_of(form))}"]
+    return [folded(form), *_short_forms(form)]
+
+
+def _undivided(directory: Directory, forms: Sequence[str]) -> list[list[str]]:
+    """Return groups of forms that were told together, of which nobody has parted any two."""
+    groups: list[list[str]] = []
+    for form in forms:
+        group = next((group for group in groups if not directory.apart(group, form)), None)
+        if group is None:
+            groups.append([form])
+        else:
+            group.append(form)
+    return groups
 
 
 def _match(directory: Directory, forms: Sequence[str]) -> list[Entity]:
@@ -230,9 +281,10 @@ def _match(directory: Directory, forms: Sequence[str]) -> list[Entity]:
     """
     names = [form for form in forms if not is_role(form)]
     introduced_as = [form for form in forms if is_role(form)]
+    sought = [*names, *(form for form in introduced_as if role_of(form) in roles.LASTING)]
     possible = [
         entity
-        for entity in directory.entities
+        for entity in dict.fromkeys(entity for form in sought for entity in directory.candidates(form))
         if not any(directory.apart(entity.spans, form) for form in forms) and not _excludes(entity, introduced_as)
     ]
     full = [name for name in names if any(introductions.parts_of(name))]
@@ -276,7 +328,7 @@ def _excludes(entity: Entity, introduced_as: Sequence[str]) -> bool:
     )
 
 
-def _join(entities: list[Entity], decision: Decision) -> None:
+def _join(directory: Directory, decision: Decision) -> None:
     """Make one entity of whom two forms mean, or choose the name that is shown.
 
     A part of the other name, and a role beside a name, are added to its bearer: others may have them, too.
@@ -284,13 +336,11 @@ def _join(entities: list[Entity], decision: Decision) -> None:
     forms = [form for form in (decision.form, decision.other) if form]
     names = [form for form in forms if not is_role(form)] or forms
     telling = [name for name in names if not any(_is_short(name, other) for other in names)]
-    kept, *absorbed = [entity for entity in entities if any(entity.has(form) for form in telling)] or [Entity()]
+    possible = dict.fromkeys(entity for form in telling for entity in directory.candidates(form))
+    kept, *absorbed = [entity for entity in possible if any(map(entity.has, telling))] or [Entity()]
     for entity in absorbed:
-        kept.absorb(entity)
-        entities.remove(entity)
-    if kept not in entities:
-        entities.append(kept)
-    kept.add(forms, decision.at)
+        directory.absorb(kept, entity)
+    directory.add(kept, forms, decision.at)
     if not decision.other:
         kept.chosen = decision.form
 

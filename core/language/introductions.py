@@ -15,7 +15,7 @@ from core.language.parts import NameParts, People
 from core.language.terms import STOPWORDS
 from core.memoize import memoized_in_scope
 
-READ: Final = 4_000
+READ: Final = 2_000
 """Characters of a text that are read; nobody introduces people in what is longer."""
 
 MOST: Final = 8
@@ -38,22 +38,32 @@ class RoleMention(NamedTuple):
 
 def links(text: str, speaker: str | None = None) -> list[Link]:
     """Return what a text says about which forms mean the same person; roles are those of its speaker, if given."""
-    language = languages.of(text[:READ])
-    people = language.people
+    text = text[:READ]
+    people = languages.of(text).people
     if people is None:
         return []
     result: dict[Link, None] = {}
+    for forms in _introduced(people, text):
+        result[tuple(_of_speaker(form, speaker) for form in forms)] = None
+        if len(result) == MOST:
+            break
+    return list(result)
+
+
+def _introduced(people: People, text: str) -> Iterator[Link]:
+    """Yield the forms of each introduction, then full names that none of them has."""
+    mentions = list(people.role.finditer(text))
+    introduced: set[str] = set()
     for pattern in people.introductions:
-        for match in pattern.finditer(text[:READ]):
-            forms = tuple(_of_speaker(form, speaker) for form in _forms(people, match))
+        for match in pattern.finditer(text):
+            forms = _forms(people, match, mentions)
             if len(forms) > 1:
-                result[forms] = None
-    for match in people.full.finditer(text[:READ]) if people.full else ():
+                introduced.update(forms)
+                yield forms
+    for match in people.full.finditer(text) if people.full else ():
         named = _name(people, match.groupdict().get("whole") or match["name"])
-        is_name = named and STOPWORDS.isdisjoint(named.casefold().split())
-        if named and is_name and not any(named in forms for forms in result):
-            result[named,] = None
-    return list(result)[:MOST]
+        if named and named not in introduced and STOPWORDS.isdisjoint(named.casefold().split()):
+            yield (named,)
 
 
 def role_mentions(text: str) -> list[RoleMention]:
@@ -70,14 +80,22 @@ def role_mentions(text: str) -> list[RoleMention]:
 
 
 def form_of(written: str) -> str:
-    """Return the form of a name or role as somebody writes it: "my mother" is `/mother`, "Evelyn" stays."""
-    plain = " ".join(written.replace("/", " ").split())[:NAME_CHARACTERS]
+    """Return the form of a name or role as somebody writes it: "my mother" is `/mother`; names and forms stay."""
+    stripped = " ".join(written.split())[:NAME_CHARACTERS]
+    if stripped.rpartition("/")[2] in _ROLES and stripped.count("/") == 1:
+        return stripped
+    plain = " ".join(stripped.replace("/", " ").split())
     # So short a text shows its language rarely.
     for people in (language.people for language in languages.ALL if language.people):
         match = people.role.fullmatch(plain)
         if match and (form := _role(people, match)):
             return form
     return plain
+
+
+_ROLES: Final = frozenset(
+    role for language in languages.ALL if language.people for role in language.people.roles.values()
+)
 
 
 def told_of(subject: str, structured: Mapping[str, Any]) -> list[Link]:
@@ -113,19 +131,23 @@ def parts_of(name: str) -> NameParts:
     return people.parts(name) if people else NameParts()
 
 
-def _forms(people: People, match: re.Match[str]) -> Link:
+def _forms(people: People, match: re.Match[str], mentions: Sequence[re.Match[str]]) -> Link:
     groups = match.groupdict()
     named = [name for group in ("name", "also") if (name := _name(people, groups.get(group)))]
     if groups.get("nick") and (nick := _name(people, groups["nick"])):
-        before = _last_mentioned(people, match.string[: match.start()])
-        named += [nick, *before]
+        named += [nick, *_last_mentioned(people, mentions, match.start())]
     role = _role(people, match) if groups.get("role") else ""
     return tuple(dict.fromkeys([*named, *([role] if role else [])])) if named else ()
 
 
 def _of_speaker(form: str, speaker: str | None) -> str:
     """Return a role of whoever speaks as one of theirs by name."""
-    return f"{speaker.replace('/', ' ')}{form}" if speaker and form.startswith("/") else form
+    return f"{speaker_of(speaker)}{form}" if speaker and form.startswith("/") else form
+
+
+def speaker_of(name: str) -> str:
+    """Return the name of a speaker as roles have it."""
+    return name.replace("/", " ").lstrip("~").strip()
 
 
 def _name(people: People, captured: str | None) -> str | None:
@@ -152,8 +174,8 @@ def _possessor(people: People, of: str | None) -> str | None:
     return _name(people, re.sub(r"(?:['’]s?|的)$", "", of))
 
 
-def _last_mentioned(people: People, before: str) -> Iterator[str]:
+def _last_mentioned(people: People, mentions: Sequence[re.Match[str]], before: int) -> Iterator[str]:
     """Yield the role by which somebody was mentioned last before a nickname is told."""
-    mentions = list(people.role.finditer(before))
-    if mentions and (form := _role(people, mentions[-1])):
+    last = next((mention for mention in reversed(mentions) if mention.end() <= before), None)
+    if last and (form := _role(people, last)):
         yield form

@@ -336,8 +336,8 @@ class ArchivedProfile(ArchiveLine):
 
 
 class NameLine(ArchiveLine):
-    form: Short
-    other: Short
+    form: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+    other: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]
     same: bool
     at: Past
 

@@ -77,10 +77,15 @@ class EntityMemories(Answer):
 
 
 class NamingDecision(Answer):
-    """What somebody has decided of two names; `other` null: `name` is the one that is shown."""
+    """What somebody has decided of two names; `other` null: `name` is the one that is shown.
+
+    `form`, `other_form`: the same as they are stored, for whoever takes it back.
+    """
 
     name: str
     other: str | None
+    form: str
+    other_form: str | None
     same: bool
     author: Authorship | None
     at: datetime
@@ -149,7 +154,7 @@ def get_entity(
 ) -> Json:
     """Return all that is remembered of somebody, by whatever name it was said, the latest first.
 
-    A page looks through 10,000 memories of the user, so that it may be short and yet have a `next`.
+    A page looks through 2,000 memories of the user, so that it may be short and yet have a `next`.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         about = page.about(tx, user_id, name, _place(after), limit)
@@ -201,13 +206,15 @@ def get_decisions(
         {
             "name": mentions.written(row.form),
             "other": mentions.written(row.other) if row.other else None,
+            "form": row.form,
+            "other_form": row.other or None,
             "same": row.same,
             "author": signed,
             "at": row.at,
         }
         for row, signed in zip(rows, named, strict=True)
     ]
-    return paging.cut(items, dict, lambda item: f"{item['name']}\n{item['other'] or ''}", after, limit)
+    return paging.cut(items, dict, lambda item: f"{item['form']}\n{item['other_form'] or ''}", after, limit)
 
 
 @router.delete(

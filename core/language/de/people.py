@@ -48,7 +48,7 @@ _ROLES: Final = {
 }
 _ROLE: Final = rf"(?P<role>{'|'.join(word.title() for word in sorted(_ROLES, key=len, reverse=True))})(?:n|en|s)?"
 _TITLE: Final = r"(?:Herrn?|Frau|Dr\.|Prof\.|Onkel|Tante|Oma|Opa) "
-_WORD: Final = r"[A-ZÄÖÜ][a-zäöüßé-]+"
+_WORD: Final = r"(?<![\w-])[A-ZÄÖÜ][a-zäöüßé-]{1,40}"
 _NAME: Final = rf"(?:{_TITLE}){{0,2}}{_WORD}(?: (?:(?:von|van|der|de|zu) ){{0,2}}{_WORD})?"
 _OWN: Final = (
     "mein meine meiner meinem meinen meines unser unsere unserer unserem unseren unseres unsern unserm".split()

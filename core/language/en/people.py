@@ -51,10 +51,10 @@ _TITLES: Final = "uncle aunt auntie granny grandma grandpa nana".split()
 
 _ROLE: Final = rf"(?P<role>{'|'.join(sorted(_ROLES, key=len, reverse=True))})"
 _TITLE: Final = rf"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|{'|'.join(title.title() for title in _TITLES)})\.? "
-_WORD: Final = r"[A-Z](?:[\w’'-]*[^\W\d_])?(?<!['’]s)"
+_WORD: Final = r"(?<![\w’'-])[A-Z](?:[\w’'-]{0,40}[^\W\d_])?(?<!['’]s)(?!\w)"
 _NAME: Final = rf"(?:{_TITLE})?{_WORD}(?: (?:(?:de|da|van|von|der|den|del|di|la|el|al|bin) ){{0,2}}{_WORD}){{0,2}}"
 _WHOSE: Final = (
-    rf"(?P<of>[Mm]y|[Oo]ur|(?:[Tt]he )?[Uu]ser['’]s|{_NAME}['’]s?|"
+    rf"(?P<of>\b[Mm]y|\b[Oo]ur|(?:[Tt]he )?[Uu]ser['’]s|{_NAME}['’]s?|"
     rf"(?:[Mm]y|[Oo]ur) (?:[a-z]+ ){{0,2}}?(?:{'|'.join(_ROLES)})['’]s)"
 )
 _WHICH: Final = r"(?!work )(?:[a-z]+(?:-[a-z]+)? ){0,2}?"

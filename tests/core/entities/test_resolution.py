@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from core.entities import resolution
@@ -78,8 +80,23 @@ def test_a_decision_joins_and_another_parts() -> None:
     assert len(heard(*texts).entities) == 2
     assert len(heard(*texts, decisions=(same("Caz", "Caroline"),)).entities) == 1
     parted = heard("My boss is Graham Miller.", decisions=(apart("/boss", "Graham Miller"),))
-    assert found(parted, "my boss") is None
+    assert found(parted, "my boss") == "/boss", "somebody who has no name yet"
     assert found(heard("Our neighbour is Tom Asher.", decisions=(apart("Tom", "Tom Asher"),)), "Tom") is None
+
+
+def test_of_forms_told_together_those_that_were_parted_are_of_different_people() -> None:
+    told = [Introduction(("Graham Miller", "Bear", "/boss"), day(0))]
+    assert forms(resolution.resolve(told, [apart("Bear", "/boss")])) == [["/boss"], ["Bear", "Graham Miller"]]
+
+
+def test_many_introductions_are_joined_soon() -> None:
+    told = [
+        Introduction((f"Tom {chr(65 + n % 26)}{'abcdefghij'[n // 26 % 10]}{'klmno'[n // 260 % 5]}", "/friend"), day(n))
+        for n in range(1_300)
+    ]
+    began = time.monotonic()
+    assert len(resolution.resolve(told).entities) <= resolution.MOST
+    assert time.monotonic() - began < 5
 
 
 def test_a_decision_about_a_part_of_a_name_or_a_role_joins_nobody_else() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from core.language import introductions
@@ -78,10 +80,30 @@ def test_a_text_has_a_bounded_number_of_introductions() -> None:
         ("  Graham   Miller ", "Graham Miller"),
         ("my mother in Rome", "my mother in Rome"),
         ("a/b", "a b"),
+        ("/elder sister", "/elder sister"),
+        ("章一鸣/mother", "章一鸣/mother"),
     ],
 )
 def test_a_name_or_role_as_people_write_it_has_a_form(written: str, form: str) -> None:
     assert form_of(written) == form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A" * 1600 + " they call him Bear" * 126,
+        "A" * 4000,
+        "A'" * 2000,
+        "Und das ist nicht " + "Aa-" * 1300,
+        "my sister " * 400,
+        "我妈妈" * 1300,
+    ],
+)
+def test_no_text_takes_long(text: str) -> None:
+    began = time.monotonic()
+    links(text)
+    role_mentions(text)
+    assert time.monotonic() - began < 2
 
 
 def test_a_form_is_short() -> None:

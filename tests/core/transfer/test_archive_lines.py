@@ -62,6 +62,7 @@ def test_a_line_is_returned_checked_and_as_it_is_and_later_fields_are_let_pass(f
         ("memories", a_memory_line(1, "x") | {"evidence": [HALF]}, "/evidence/0"),
         ("relations", {"from": 1, "relation": "loves", "to": 2, "strength": 1.0, "at": NOON}, "/relation"),
         ("names", {"form": "Bo", "other": "/dog", "same": "no", "at": NOON}, "/same"),
+        ("names", {"form": "", "other": "/dog", "same": True, "at": NOON}, "/form"),
         ("profile", {"version": 1, "attributes": {"habits": [{"content": "x", "memories": [], "confidence": 1}]}},
          "/attributes/habits/0/memories"),
         ("profile", {"version": 1, "attributes": {"slots": {"a": {"memories": [1], "confidence": 1}}}},

@@ -107,4 +107,6 @@ def test_a_decision_that_says_nothing_is_refused_with_its_place(
 
 def test_nobody_is_not_known(door: Doors) -> None:
     assert door.get("/v1/entities/about", params={"user_id": "ada", "name": "Nobody"}).status_code == 404
+    blank = door.get("/v1/entities/about", params={"user_id": "ada", "name": "/"})
+    assert (blank.status_code, blank.json()["errors"][0]["pointer"]) == (422, "/name")
     assert door.post("/v1/entities/show", {"user_id": "ada", "name": "X", "shown_name": "Y"}).status_code == 404
