@@ -44,9 +44,9 @@ def of(directory: Directory, text: str, at: datetime | None = None) -> list[Ment
 def _bearer(directory: Directory, form: str, text: str, at: datetime | None) -> Entity | None:
     """Return whom a form means; of several the text itself may tell which: "my brother Tom"."""
     if len(directory.holders(form)) > 1:
-        told = next((link for link in introductions.links(text) if form in link and len(link) > 1), None)
-        if told is not None:
-            return directory.of(told)
+        link = next((link for link in introductions.links(text) if form in link and len(link) > 1), None)
+        if link is not None:
+            return directory.of(link)
     return directory.find(form, at)
 
 

@@ -44,6 +44,8 @@ KEPT = {
     "api/ingress/fair_share.py:FairTurns._waiting": "requests that wait, by tenant",
     "core/context/selection.py:_cached_term_codes": DIGESTS,
     "core/context/conversation.py:RenderedMessages._made": OF_A_REQUEST,
+    "core/entities/resolution.py:Directory._by_key": OF_A_REQUEST,
+    "core/entities/resolution.py:Directory._entities": OF_A_REQUEST,
     "core/transfer/archive.py:ArchiveWriter._counts": "numbers by file, of one archive",
     "core/context/token_cache.py:CachedCounter._known": DIGESTS,
     "core/context/token_cache.py:_counter_of": "vocabularies",
