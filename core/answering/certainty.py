@@ -39,7 +39,7 @@ def cosines(embedder: Embedder, question: Question, statements: Sequence[Stateme
     unread = [at for at, cosine in enumerate(stored) if cosine is None]
     result = np.array([np.nan if cosine is None else cosine for cosine in stored], dtype=np.float64)
     if unread:
-        vector = wordings.vector(embedder, question.query, question.wordings).astype(np.float64)
+        vector = wordings.vector(embedder, question).astype(np.float64)
         result[unread] = np.asarray(embedder.embed([statements[at].attributed for at in unread])) @ vector
     return result
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from core.entities import mentions, reading, resolution
 from core.entities.resolution import Directory, Entity
 from core.errors import Invalid, NotFound, Problem
-from core.language import introductions, languages
+from core.language import introductions
 from core.memoize import memo_scope
 from core.statements import quotation
 from core.storage.db import Tx
@@ -77,9 +77,7 @@ def _is_about(directory: Directory, entity: Entity, row: Any) -> bool:
 def _words(entity: Entity) -> list[str]:
     """Return words of which each memory about somebody has one, in lower case."""
     named = [part for name in entity.names for part in (name, *introductions.short_forms(name))]
-    roles = {resolution.role_of(form) for form in entity.roles}
-    forms = [language.people for language in languages.ALL if language.people]
-    nouns = [noun for people in forms for noun, role in people.roles.items() if role in roles]
+    nouns = introductions.nouns({resolution.role_of(form) for form in entity.roles})
     return sorted({part.lower() for part in (*named, *nouns)})
 
 

@@ -17,7 +17,6 @@ from core.storage.multiquery import BoundStatement
 READ: Final = 1_000
 """Texts that introduce somebody, the latest, from which entities are made."""
 
-
 SPOKEN: Final = 50
 """Messages of a user, any, that tell by which names they speak."""
 

@@ -22,8 +22,7 @@ SELF: Final = frozenset({"user", "the user"})
 """Names of the user in statements that name nobody."""
 
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
-"""When somebody was introduced who never was."""
-
+"""Stands for the time of an introduction that never took place."""
 
 MOST: Final = 500
 """Different introductions that are joined, those told last: each is compared with the entities that share a name."""
@@ -168,11 +167,12 @@ class Directory:
 
         Of several with one name it is the one introduced last. So it is of roles that one person has at a time.
         """
-        form, holders = _owned(form, self._own), self.holders(form)
+        holders = self.holders(form)
         if is_role(form) and len(holders) > 1 and roles.kind(role_of(form)) not in roles.LASTING | roles.CURRENT:
             return None
         until = [entity for entity in holders if at is None or min(span.first for span in entity.spans.values()) <= at]
-        return max(until or holders, key=lambda entity: _last_told(entity, form, at), default=None)
+        owned = _owned(form, self._own)
+        return max(until or holders, key=lambda entity: _last_told(entity, owned, at), default=None)
 
     def bearer_of(self, written: str) -> Entity | None:
         """Return whom a name or role means, as people write it."""

@@ -7,7 +7,7 @@ speaker's sister, `Graham/mother` the mother of Graham, `~partner/sister` a sist
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from core.language import languages
@@ -26,6 +26,10 @@ NAME_CHARACTERS: Final = 60
 
 Link = tuple[str, ...]
 """Forms of one person, two or more."""
+
+
+_PEOPLE: Final = [language.people for language in languages.ALL if language.people]
+_ROLES: Final = frozenset(role for people in _PEOPLE for role in people.roles.values())
 
 
 class RoleMention(NamedTuple):
@@ -86,16 +90,11 @@ def form_of(written: str) -> str:
         return stripped
     plain = " ".join(stripped.replace("/", " ").split())
     # So short a text shows its language rarely.
-    for people in (language.people for language in languages.ALL if language.people):
+    for people in _PEOPLE:
         match = people.role.fullmatch(plain)
         if match and (form := _role(people, match)):
             return form
     return plain
-
-
-_ROLES: Final = frozenset(
-    role for language in languages.ALL if language.people for role in language.people.roles.values()
-)
 
 
 def told_of(subject: str, structured: Mapping[str, Any]) -> list[Link]:
@@ -104,6 +103,11 @@ def told_of(subject: str, structured: Mapping[str, Any]) -> list[Link]:
     written = [name for name in also if isinstance(name, str)] if isinstance(also, list) else []
     forms = tuple(dict.fromkeys(form for name in [subject, *written[:MOST]] if (form := form_of(name))))
     return [forms] if len(forms) > 1 else []
+
+
+def nouns(roles: Container[str]) -> list[str]:
+    """Return the words of all languages for some roles."""
+    return [noun for people in _PEOPLE for noun, role in people.roles.items() if role in roles]
 
 
 def is_role(form: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 LASTING: Final = frozenset({"mother", "father"})
-"""Of these one has one, who stays the same."""
+"""Kinds of which everybody has one person for life."""
 
 CURRENT: Final = frozenset(
     "partner boss landlord doctor dentist therapist trainer vet lawyer tutor mother-in-law father-in-law".split()
 )
-"""Of these kinds one has one at a time: the last who was introduced."""
+"""Kinds of which everybody has one person at a time: the last who was introduced."""
 
 KINDS: Final = {
     **dict.fromkeys("partner wife husband girlfriend boyfriend fiancé".split(), "partner"),

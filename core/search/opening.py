@@ -66,7 +66,7 @@ def queries(request: SearchRequest) -> OpeningQueries:
     """Return the statements of the first round trip."""
     db, question = request.db, request.question
     user_id, group_id = question.user_id, question.group_id
-    terms = NOTHING if question.method == "vector" else query_terms(question.query, question.wordings)
+    terms = NOTHING if question.method == "vector" else query_terms(question.query, question.wordings or ())
     owner_cache = cache.of(db.engine).owner(request.tenant_id, user_id, group_id, db.sight)
     check = owner_cache.check(request.embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, terms.all)

@@ -136,7 +136,7 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
-        return wordings.vector(embedder, question.query, question.wordings)
+        return wordings.vector(embedder, question)
 
 
 def _scores(tx: Tx, question: Question, candidates: Candidates, ranking_query: RankingQuery, now: datetime) -> Scores:

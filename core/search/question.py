@@ -27,7 +27,7 @@ class Question:
 
     `each`: `limit` per type. `recipe`: its weights; its filters and limit have been merged into the question. `after`:
     results after a place in the ranking. `now`: time of the question; None: the current time. `wordings`: the query
-    with other names of those whom it mentions.
+    with other names of those whom it mentions; None: nobody has looked for any yet.
     """
 
     query: str
@@ -40,7 +40,7 @@ class Question:
     recipe: Recipe = DEFAULT
     after: RankPlace | None = None
     now: datetime | None = None
-    wordings: tuple[str, ...] = ()
+    wordings: tuple[str, ...] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -18,19 +18,25 @@ from core.storage.db import Database
 
 
 def with_wordings(db: Database, tenant_id: str, question: Question) -> Question:
-    """Return a question with its other wordings, which count as much as the query."""
-    if question.wordings or question.user_id is None or question.method == "vector" or not question.query.strip():
+    """Return a question with its other wordings, which count as much as the query; they are looked for once."""
+    if question.wordings is not None:
         return question
+    return replace(question, wordings=tuple(_wordings(db, tenant_id, question)))
+
+
+def vector(embedder: Embedder, question: Question) -> Floats:
+    """Embed the beginning of a query; with other wordings, their mean. No transaction is open meanwhile."""
+    others = question.wordings or ()
+    vectors = embedder.embed_queries([text[:READ] for text in (question.query, *others)])
+    mean: Floats = np.asarray(vectors.mean(axis=0), dtype=np.float32)
+    return mean / np.float32(np.linalg.norm(mean) or 1) if others else mean
+
+
+def _wordings(db: Database, tenant_id: str, question: Question) -> Sequence[str]:
+    if question.user_id is None or question.method == "vector" or not question.query.strip():
+        return ()
     answers = db.ask(tenant_id, *entities.asking(question.user_id))
     if not entities.names_somebody(answers, question.query[:READ]):
-        return question
+        return ()
     with memo_scope():
-        directory = entities.of_answers(question.user_id, answers)
-        return replace(question, wordings=tuple(mentions.wordings(directory, question.query[:READ])))
-
-
-def vector(embedder: Embedder, query: str, wordings: Sequence[str] = ()) -> Floats:
-    """Embed the beginning of a query; with other wordings, their mean. No transaction is open meanwhile."""
-    vectors = embedder.embed_queries([text[:READ] for text in (query, *wordings)])
-    mean: Floats = np.asarray(vectors.mean(axis=0), dtype=np.float32)
-    return mean / np.float32(np.linalg.norm(mean) or 1) if wordings else mean
+        return mentions.wordings(entities.of_answers(question.user_id, answers), question.query[:READ])

@@ -109,14 +109,8 @@ class Database:
             yield tx, answers
 
     def ask(self, tenant_id: str, *statements: BoundStatement) -> list[list[Any]]:
-        """Run statements in a transaction of one round trip; return the rows of each.
-
-        They run twice where a pooled connection is lost while they run: for what may be repeated.
-        """
-        tx, (_, _, *answers, _) = _check_out(
-            self.engine, ((_BEGIN, {}), self._bind(tenant_id), *statements, (_END, {})), None
-        )
-        tx.close()
+        """Run statements on a tenant in a transaction of one round trip, as `ask_queues` does."""
+        _, *answers = self._ask(self._bind(tenant_id), *statements)
         return answers
 
     def ask_again(self, tx: Tx, tenant_id: str, *statements: BoundStatement | None) -> list[list[Any]]:
@@ -151,6 +145,9 @@ class Database:
 
         They run twice where a pooled connection is lost while they run: for what may be repeated.
         """
+        return self._ask(*statements)
+
+    def _ask(self, *statements: BoundStatement) -> list[list[Any]]:
         tx, (_, *answers, _) = _check_out(self.engine, ((_BEGIN, {}), *statements, (_END, {})), None)
         tx.close()
         return answers

@@ -72,8 +72,10 @@ async def post_erasure(api: ApiCalls, pages: Rendering, form: Form, kind: Owner,
 @page("/people/{name:path}/names")
 async def get_names(api: ApiCalls, pages: Rendering, name: str, q: Text = "", after: Text = "") -> Response:
     """List the people whom a user speaks of, under all their names."""
-    listing = await api.get("/v1/entities", user_id=name, q=q, after=after, limit=100)
-    decided = await api.get("/v1/entities/decisions", user_id=name)
+    listing, decided = await together(
+        api.get("/v1/entities", user_id=name, q=q, after=after, limit=100),
+        api.get("/v1/entities/decisions", user_id=name),
+    )
     return pages.page(
         "names.html",
         name=name,

@@ -22,7 +22,7 @@ from api.serializers import memory_json
 from core.entities import decisions, mentions, page, reading, resolution
 from core.entities.decisions import Deciding
 from core.entities.page import Place
-from core.entities.resolution import Entity
+from core.entities.resolution import Entity, Span
 from core.errors import Invalid, Problem
 from core.events.parsing import Name
 from core.language.introductions import is_role
@@ -30,8 +30,6 @@ from core.memory import as_of as memory_as_of
 from core.types import Json
 
 router = APIRouter(prefix="/v1/entities", tags=["memory"], route_class=Route)
-
-ENDS = ("first", "last")
 
 PersonName = Annotated[str, Field(min_length=1, max_length=100, description='A name, or a role such as "my mother"')]
 
@@ -239,27 +237,27 @@ def delete_decision(
 
 def entity_json(entity: Entity) -> Json:
     """Return an entity with its names and roles, the ones told last first."""
-    forms = sorted(entity.spans, key=lambda form: entity.spans[form].last, reverse=True)
-    moments = {form: {f"{end}_told_at": _moment(getattr(entity.spans[form], end)) for end in ENDS} for form in forms}
+    spans = sorted(entity.spans.items(), key=lambda item: item[1].last, reverse=True)
     return {
         "name": mentions.written(entity.name),
-        "names": [{"name": form, **moments[form]} for form in forms if not is_role(form)],
+        "names": [{"name": form, **_span_json(span)} for form, span in spans if not is_role(form)],
         "roles": [
-            {"role": resolution.role_of(form), "of": resolution.possessor_of(form) or None, **moments[form]}
-            for form in forms
+            {"role": resolution.role_of(form), "of": resolution.possessor_of(form) or None, **_span_json(span)}
+            for form, span in spans
             if is_role(form)
         ],
     }
+
+
+def _span_json(span: Span) -> Json:
+    first, last = (None if moment == resolution.NEVER else moment for moment in span)
+    return {"first_told_at": first, "last_told_at": last}
 
 
 def _key(entity: Entity) -> str:
     """Return what no other entity has: two may have one name, but were not told first at once by it."""
     form, span = min(entity.spans.items(), key=lambda item: (item[1].first, item[0]))
     return f"{span.first.isoformat()} {form}"
-
-
-def _moment(moment: datetime) -> datetime | None:
-    return None if moment == resolution.NEVER else moment
 
 
 def _place(after: str | None) -> Place | None:
