@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.entities import reading
+from core.entities import reading, written
 from core.entities.resolution import Decision, Entity
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
@@ -30,7 +30,7 @@ class Deciding:
 
     def merge(self, tx: Tx, names: Sequence[str]) -> Entity:
         """Make the bearers of these names one entity. A decision that two of them are not is taken back."""
-        forms = _forms(names)
+        forms = written.different({f"/names/{index}": name for index, name in enumerate(names)})
         # To the fullest name: a part of it, and a role, may be another person's as well.
         fullest = max(forms, key=lambda form: (not introductions.is_role(form), len(form.split()), len(form)))
         for other in forms:
@@ -40,14 +40,15 @@ class Deciding:
 
     def separate(self, tx: Tx, name: str, others: Sequence[str]) -> Entity:
         """Make the bearer of a name another one than that of these names, and return them."""
-        form, *apart = _forms([name, *others])
+        pointers = {f"/others/{index}": other for index, other in enumerate(others)}
+        form, *apart = written.different({"/name": name, **pointers})
         for other in apart:
             self._put(tx, form, other, same=False)
         return reading.directory(tx, self.user_id).find(form) or Entity.known_as(form)
 
     def show_as(self, tx: Tx, name: str, chosen_name: str) -> Entity:
         """Show the bearer of a name under another one, which becomes one of theirs."""
-        form, chosen = introductions.form_of(name), introductions.form_of(chosen_name)
+        form, chosen = written.forms({"/name": name, "/shown_name": chosen_name})
         if introductions.is_role(chosen):
             raise Invalid([Problem("/shown_name", "is a role; give a name")])
         names = self._entity(tx, form).names
@@ -59,7 +60,7 @@ class Deciding:
 
     def take_back(self, tx: Tx, name: str, other: str) -> None:
         """Take the decision about two names back. NotFound: there is none."""
-        forms = _forms([name, other]) if other else [*_forms([name]), ""]
+        forms = written.different({"/name": name, "/other": other}) if other else [*written.forms({"/name": name}), ""]
         values = {"user": self.user_id, "forms": forms, "others": list(reversed(forms))}
         if not tx.execute(_TAKE_BACK, values).rowcount:
             raise NotFound("Nothing has been decided about these names.")
@@ -89,17 +90,6 @@ def restore(tx: Tx, tenant_id: str, user_id: str, decision: Decision) -> bool:
 def of_user(tx: Tx, user_id: str) -> Sequence[Any]:
     """Return the decisions about the people of a user, the oldest first."""
     return tx.execute(_ALL, {"user": user_id}).all()
-
-
-def _forms(names: Sequence[str]) -> list[str]:
-    """Return the forms of names as written, each once. Invalid: one is empty, or all are the same."""
-    forms = [introductions.form_of(name) for name in names]
-    empty = [Problem(f"/names/{index}", "is empty") for index, form in enumerate(forms) if not form]
-    if empty:
-        raise Invalid(empty)
-    if len(set(forms)) == 1 < len(forms):
-        raise Invalid([Problem("/names", "are the same name; give two")])
-    return list(dict.fromkeys(forms))
 
 
 _COUNT = text("""

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.entities import mentions, reading, resolution
+from core.entities import mentions, reading, resolution, written
 from core.entities.resolution import Directory, Entity
-from core.errors import Invalid, NotFound, Problem
+from core.errors import NotFound
 from core.language import introductions
 from core.memoize import memo_scope
 from core.statements import quotation
@@ -44,9 +44,7 @@ def about(tx: Tx, user_id: str, name: str, after: Place | None, limit: int) -> E
 
     A page looks through `SEARCHED` memories, so that it may be short and yet not the last.
     """
-    form = introductions.form_of(name)
-    if not form:
-        raise Invalid([Problem("/name", "is empty")])
+    (form,) = written.forms({"/name": name})
     directory = reading.directory(tx, user_id)
     entity = directory.find(form)
     if entity is None:

@@ -93,7 +93,10 @@ def test_names_are_merged_separated_shown_and_taken_back(door: Doors) -> None:
     [
         ("merge", {"names": ["Nora"]}, "/names"),
         ("merge", {"names": ["Nora", " "]}, "/names/1"),
-        ("merge", {"names": ["Nora", "Nora"]}, "/names"),
+        ("merge", {"names": ["Nora", "Nora"]}, "/names/1"),
+        ("separate", {"name": " ", "others": ["Nora"]}, "/name"),
+        ("separate", {"name": "Tom", "others": ["Nora", " "]}, "/others/1"),
+        ("show", {"name": "Nora", "shown_name": " "}, "/shown_name"),
         ("separate", {"name": "Nora", "others": []}, "/others"),
         ("show", {"name": "Nora", "shown_name": "my sister"}, "/shown_name"),
     ],
