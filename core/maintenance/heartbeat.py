@@ -20,7 +20,7 @@ from core.storage.db import Database, Tx
 from core.storage.multiquery import BoundStatement
 from core.types import Json
 
-VERSION: Final = metadata.version("imprint-server")
+VERSION: Final = metadata.version("imprint-service")
 """Version of this process."""
 
 STARTED: Final = datetime.now(UTC)

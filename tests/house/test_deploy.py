@@ -74,7 +74,7 @@ def test_the_compose_file_runs_all_there_is(compose):
 
 def test_each_process_runs_a_command_that_exists_in_the_one_image(compose):
     services = [compose["services"][name] for name in PROCESSES | {"migrate"}]
-    assert {service["image"] for service in services} == {"imprint-server:0.1.0"}
+    assert {service["image"] for service in services} == {"imprint-service:0.1.0"}
     for service in services:
         program, command, *_ = service["command"]
         assert program == "imprint"

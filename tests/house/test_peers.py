@@ -223,7 +223,7 @@ def test_a_peers_environment_has_what_the_embedder_imports(name: str) -> None:
     read = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
     pins = (DRIVERS / f"{name}.txt").read_text(encoding="utf-8")
     pinned = {_normal(line.partition("==")[0]) for line in pins.splitlines()}
-    assert {_normal(owner) for owner in read.stdout.split()} - {"imprint-server", "setuptools"} <= pinned
+    assert {_normal(owner) for owner in read.stdout.split()} - {"imprint-service", "setuptools"} <= pinned
 
 
 def _normal(name: str) -> str:

@@ -82,7 +82,7 @@ def test_a_command_that_is_not_there_is_wrong_usage(
 
 def test_it_says_its_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     said = Imprint(monkeypatch, capsys)("--version")
-    assert (said.code, said.out) == (0, f"imprint {metadata.version('imprint-server')}\n")
+    assert (said.code, said.out) == (0, f"imprint {metadata.version('imprint-service')}\n")
 
 
 @pytest.mark.parametrize("words", WITHOUT_A_SERVER)

@@ -221,4 +221,4 @@ def test_a_wheel_that_is_not_installed_is_a_failure(doctor: Imprint, monkeypatch
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     said = doctor("doctor")
     assert said.code == 1
-    assert "imprint-server[local]" in said.out
+    assert "imprint-service[local]" in said.out

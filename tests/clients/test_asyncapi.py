@@ -13,11 +13,11 @@ import pytest
 from api.ingress import asyncapi
 from core.types import Json
 
-pytestmark = [pytest.mark.hosts]
+pytestmark = [pytest.mark.clients]
 
 
 def parsed(root: Path, document: Json) -> Any:
-    script = root / ".hosts/asyncapi.mjs"  # Node looks for packages beside the script.
+    script = root / ".clients/asyncapi.mjs"  # Node looks for packages beside the script.
     shutil.copy(Path(__file__).with_name("asyncapi.mjs"), script)
     told = json.dumps(document)
     done = subprocess.run(["node", str(script)], input=told, capture_output=True, text=True, check=True)

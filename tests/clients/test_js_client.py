@@ -16,7 +16,7 @@ from standardwebhooks import Webhook
 
 from bench.stand import Stand, stack
 
-pytestmark = [pytest.mark.hosts, pytest.mark.slow]
+pytestmark = [pytest.mark.clients, pytest.mark.slow]
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

@@ -13,7 +13,7 @@ import pytest
 
 from bench.stand import Stand, stack
 
-pytestmark = [pytest.mark.hosts, pytest.mark.slow]
+pytestmark = [pytest.mark.clients, pytest.mark.slow]
 
 HERE = Path(__file__).parent
 SILENT = {"MEM0_TELEMETRY": "false"}
@@ -39,7 +39,7 @@ def ran(stand: Stand, tmp_path: Path, *command: str, **more: str) -> Mapping[str
 
 
 def test_the_python_sdk_runs_its_quickstart(root: Path, stand: Stand, tmp_path: Path) -> None:
-    python = root / ".venv-hosts/bin/python"
+    python = root / ".venv-clients/bin/python"
     told = ran(stand, tmp_path, str(python), str(HERE / "mem0_quickstart.py"))
     assert told["status"] == "PENDING"
     assert {"user123 is allergic to nuts.", "user123 is a vegetarian."} <= set(told["memories"])
@@ -51,7 +51,7 @@ def test_the_python_sdk_runs_its_quickstart(root: Path, stand: Stand, tmp_path: 
 
 
 def test_the_node_sdk_runs_its_quickstart(root: Path, stand: Stand, tmp_path: Path) -> None:
-    script = root / ".hosts/mem0_quickstart.mjs"  # Node looks for packages beside the script.
+    script = root / ".clients/mem0_quickstart.mjs"  # Node looks for packages beside the script.
     script.write_text((HERE / "mem0_quickstart.mjs").read_text())
     told = ran(stand, tmp_path, "node", str(script))
     assert told["status"] == "PENDING"
