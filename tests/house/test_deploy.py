@@ -30,6 +30,7 @@ from workers.agents import table
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
 PROMTOOL = shutil.which("promtool")
+TOOLS = {"pytest", "mypy", "ruff", "hypothesis", "schemathesis", "import-linter"}
 DECIDED = {
     f"IMPRINT_{name}"
     for name in (
@@ -260,7 +261,7 @@ def test_nothing_is_built_with_tools_that_no_lock_names(root, dockerfile):
     assert all(tested.get(name, hashes) == hashes for name, hashes in built.items())
     calls = re.findall(r"pip (?:install|wheel) .*", f"{dockerfile}\n{(root / 'Makefile').read_text()}")
     calls = [call for call in calls if not call.endswith(" uv")]
-    assert len(calls) == 12
+    assert len(calls) == 14
     for call in calls:
         assert "--require-hashes" in call or "--no-index" in call, call
         is_pinned = "--no-build-isolation" in call or "build.lock" in call
@@ -275,8 +276,18 @@ def test_the_image_installs_what_was_tested_and_none_of_its_tools(root):
     installed = names(list(image))
     assert names(project["project"]["dependencies"]) <= installed
     assert names(project["dependency-groups"]["model"]) <= installed
-    left_out = [*project["project"]["optional-dependencies"]["local"], "pytest", "mypy", "ruff", "hypothesis"]
-    assert not names(left_out) & installed
+    servers = names(project["project"]["optional-dependencies"]["local"]) - names(project["dependency-groups"]["model"])
+    assert not (servers | TOOLS) & installed
+
+
+def test_a_stack_of_ones_own_installs_what_was_tested_and_none_of_its_tools(root):
+    local, tested = pins(root / "deploy/local.lock"), pins(root / "requirements.lock")
+    loose = {name.split(" ;")[0]: hashes for name, hashes in tested.items()}
+    assert all(loose[name.split(" ;")[0]] == hashes for name, hashes in local.items())
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    installed = names(list(local))
+    assert names([*project["dependencies"], *project["optional-dependencies"]["local"]]) <= installed
+    assert not TOOLS & installed
 
 
 def test_prometheus_looks_at_every_process_where_it_listens(root):
