@@ -48,14 +48,15 @@ def build(repository: Path, folder: Path, key: Path, *, snapshot: bool) -> None:
         scratch = Path(name)
         tree, out = _exported(repository, source.commit, scratch / "tree"), scratch / "out"
         out.mkdir()
+        locks = {lock: sha256(tree / lock) for lock in LOCKS}
         environment = {**os.environ, "SOURCE_DATE_EPOCH": source.time}
         for project in (tree, tree / CLIENT):
             _build_python(project, out, scratch, environment)
-        _build_js(tree / JS_CLIENT, out, environment)
+        # npm names the package in its bill of materials after the folder.
+        _build_js(Path(shutil.move(tree / JS_CLIENT, scratch / "imprint-client")), out, environment)
         _describe_service(tree, out, source.version, scratch / "service", environment)
         files = {path.name: sha256(path) for path in sorted(out.iterdir())}
         (out / provenance.SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in files.items()))
-        locks = {lock: sha256(tree / lock) for lock in LOCKS}
         provenance.sign(out, files, source, locks, key, started)
         shutil.copytree(out, folder)
 
@@ -129,9 +130,15 @@ def _describe_service(tree: Path, folder: Path, version: str, place: Path, envir
     demo = _run([str(place / "bin/imprint"), "demo"], place, home)
     if "5 of 5 answers cite" not in demo:
         raise ReleaseFailed(f"The demo of the built package fails:\n{demo}")
+    installers = _pinned(tree / "deploy/build.lock") - _pinned(tree / SERVICE_LOCK)
+    _run([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", *sorted(installers), "pip"], tree)
     bill = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"]
     output = folder / "imprint-service.cdx.json"
     _run([*bill, "--pyproject", str(tree / "pyproject.toml"), "-o", str(output), str(python)], tree, environment)
+
+
+def _pinned(lock: Path) -> set[str]:
+    return {line.partition("==")[0] for line in lock.read_text().splitlines() if line[:1].isalpha()}
 
 
 def _require_same(first: Path, second: Path) -> None:
