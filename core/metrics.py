@@ -30,6 +30,8 @@ LOOK_SECONDS = 3600.0
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+FRESH = (*SLOW, 1800, 3600, 21600, 86400)
+BATCH = [2**power for power in range(11)]
 
 EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log", ["door"])
 EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that were already in the log", ["door"])
@@ -65,6 +67,21 @@ DISPATCH_OLDEST = Gauge(
     multiprocess_mode="mostrecent",
 )
 DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches sent again by the sweep")
+DISPATCHES_CLAIMABLE = Gauge(
+    "imprint_dispatches_claimable",
+    "Dispatches that a worker would begin now if it were free",
+    ["queue"],
+    multiprocess_mode="mostrecent",
+)
+DISPATCHES_LEASED = Gauge(
+    "imprint_dispatches_leased", "Dispatches that a worker holds by a valid lease", multiprocess_mode="mostrecent"
+)
+DISPATCHES_RETRYING = Gauge(
+    "imprint_dispatches_retrying",
+    "Dispatches that wait for the time of their next attempt",
+    multiprocess_mode="mostrecent",
+)
+DISPATCHES_DEAD = Gauge("imprint_dispatches_dead", "Dead letters", multiprocess_mode="mostrecent")
 DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended by their timeout", ["target"])
 TENANTS_WAITING = Gauge(
     "imprint_queue_tenants_waiting",
@@ -79,6 +96,14 @@ DISPATCH_WAIT = Histogram(
     "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
 )
 DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target"], buckets=SLOW)
+DISPATCHES_FAILED = Counter(
+    "imprint_dispatches_failed_total", "Dispatches that became dead letters, by class of error", ["target", "exception"]
+)
+DISPATCHES_REJECTED = Counter(
+    "imprint_dispatches_rejected_total", "Dispatches that a worker was sent and could not begin", ["target"]
+)
+WEBHOOK_DELIVERIES = Counter("imprint_webhook_deliveries_total", "Requests of webhooks, by outcome", ["outcome"])
+WEBHOOK = Histogram("imprint_webhook_seconds", "Time until a webhook was answered or failed", buckets=SLOW)
 
 SEARCHABLE = Histogram(
     "imprint_searchable_seconds",
@@ -86,6 +111,8 @@ SEARCHABLE = Histogram(
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
+SEARCH_ARM = Histogram("imprint_search_arm_seconds", "Time of one arm of a search", ["arm"], buckets=FAST)
+SEARCHES_EMPTY = Counter("imprint_searches_empty_total", "Searches without a result", ["method"])
 ANSWERS = Counter("imprint_answers_total", "Questions by who answered them, and the outcome", ["by", "outcome"])
 SEARCH_KEPT_BYTES = Gauge(
     "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
@@ -100,6 +127,10 @@ CONTEXTS = Counter(
 CONTEXT_TOKENS = Histogram(
     "imprint_context_tokens", "Tokens of a context", buckets=[2**power * 125 for power in range(11)]
 )
+CONTEXT_LEFT_OUT = Counter(
+    "imprint_context_left_out_total", "Items that contexts had no place for, by reason", ["reason"]
+)
+CACHE = Counter("imprint_cache_lookups_total", "Lookups in the caches of this service", ["cache", "outcome"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",
@@ -108,10 +139,20 @@ VECTORS = Counter(
 )
 for _origin in ("made", "cached", "stored"):
     VECTORS.labels(_origin)
+EMBED_TEXTS = Histogram("imprint_embed_batch_texts", "Texts of one call of the embedding model", buckets=BATCH)
+EMBED_BATCH = Histogram("imprint_embed_batch_seconds", "Time of one call of the embedding model", buckets=SLOW)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 
 MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
+FRESHNESS = Histogram(
+    "imprint_memory_freshness_seconds",
+    "Time from the acceptance of the newest message that a memory quotes to the commit of the memory",
+    buckets=FRESH,
+)
+WINDOWS_SKIPPED = Counter(
+    "imprint_windows_skipped_total", "Windows of messages that an extraction did not read, by reason", ["reason"]
+)
 EXPIRED = Counter("imprint_expired_rows_total", "Rows removed because their time of retention was over", ["kind"])
 MODEL_CALLS = Counter("imprint_model_calls_total", "Calls to a language model", ["model", "outcome"])
 MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens as reported by the language model", ["model", "direction"])
@@ -126,6 +167,54 @@ BREAKER_OPEN = Gauge(
     "1 while the provider refuses requests and none are sent",
     ["provider"],
     multiprocess_mode="mostrecent",
+)
+BUDGET_LEFT = Gauge(
+    "imprint_model_budget_left",
+    "Smallest share of a day's budget that any tenant has left, from 0 to 1",
+    ["unit"],
+    multiprocess_mode="mostrecent",
+)
+
+CLOCK_LAG = Gauge(
+    "imprint_clock_lag_seconds", "Time by which the last schedule fired late", multiprocess_mode="mostrecent"
+)
+CLOCK_SKEW = Gauge(
+    "imprint_clock_skew_seconds", "Time of the clock's host minus time of the database", multiprocess_mode="mostrecent"
+)
+
+DATABASE_CONNECTIONS = Gauge(
+    "imprint_database_connections", "Connections of this process's pools", ["state"], multiprocess_mode="livesum"
+)
+DATABASE_WAIT = Histogram("imprint_database_wait_seconds", "Time to get a connection of a pool", buckets=FAST)
+TABLE_BYTES = Gauge(
+    "imprint_table_bytes", "Bytes of a table with its indexes", ["table"], multiprocess_mode="mostrecent"
+)
+TABLE_DEAD_TUPLES = Gauge(
+    "imprint_table_dead_tuples",
+    "Dead rows of a table as PostgreSQL estimates them",
+    ["table"],
+    multiprocess_mode="mostrecent",
+)
+OLDEST_SNAPSHOT = Gauge(
+    "imprint_oldest_snapshot_seconds",
+    "Age of the oldest transaction or replication slot that keeps dead rows",
+    multiprocess_mode="mostrecent",
+)
+PROCESS_MEMORY = Gauge(
+    "imprint_process_memory_bytes", "Memory of a process; shared pages are divided", ["pid"], multiprocess_mode="liveall"
+)
+
+CELERY_WORKER_UP = Gauge(
+    "celery_worker_up",
+    "1: the worker has a current heartbeat; 0: it had one within a day",
+    ["hostname"],
+    multiprocess_mode="mostrecent",
+)
+CELERY_TASKS_ACTIVE = Gauge(
+    "celery_worker_tasks_active", "Dispatches that a worker runs now", ["hostname"], multiprocess_mode="livesum"
+)
+CELERY_QUEUE_LENGTH = Gauge(
+    "celery_queue_length", "Equal to imprint_dispatches_claimable", ["queue_name"], multiprocess_mode="mostrecent"
 )
 
 

@@ -330,7 +330,7 @@ def test_every_query_asks_for_metrics_and_labels_that_are_declared(root):
 
 def test_every_metric_is_on_the_dashboard_and_in_the_manual(root):
     asked = {s.name for query in queries.of_dashboard(root) for s in queries.selectors(query.text)}
-    manual = (root / "docs/operations.md").read_text()
+    manual = (root / "docs/monitoring.md").read_text()
     for name in queries.declared():
         family = re.sub(r"_(bucket|count)$", "", name)
         assert {family, f"{family}_bucket", f"{family}_count"} & asked, name
@@ -347,7 +347,7 @@ def test_every_metric_is_counted_somewhere(root):
 
 def test_there_are_six_alerts_and_each_says_what_to_do(root):
     rules = queries.alert_rules(root)
-    manual = (root / "docs/operations.md").read_text()
+    manual = (root / "docs/monitoring.md").read_text()
     assert len(rules) == 6
     for rule in rules:
         assert set(rule["annotations"]) == {"summary", "action"}

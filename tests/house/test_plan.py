@@ -161,7 +161,7 @@ def names_of_metrics() -> list[str]:
 
 @pytest.mark.parametrize("name", names_of_metrics())
 def test_every_metric_is_in_the_manual(root: Path, name: str) -> None:
-    assert f"`{name}`" in (root / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in (root / "docs" / "monitoring.md").read_text(encoding="utf-8")
 
 
 def emitted(root: Path) -> set[str]:
