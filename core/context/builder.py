@@ -187,6 +187,9 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltCont
     built = BuiltContext(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
     metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
     metrics.CONTEXT_TOKENS.observe(built.tokens)
+    reasons = [left.reason for section in assembled.sections for left in section.left_out]
+    for reason in set(reasons):
+        metrics.CONTEXT_LEFT_OUT.labels(reason).inc(reasons.count(reason))
     return built
 
 

@@ -76,7 +76,15 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             asking = texts.queries(page, question.filters.moment)
             read = texts.of(run_together(tx, *asking, meanwhile=lambda: page.ranked, last=True), page)
         ranked.took.lap("texts")
+        _observe(question, ranked)
         return RankedAnswer(texts.results(page, read), ranked.considered, page, ranked.took.ms)
+
+
+def _observe(question: Question, ranked: Ranking) -> None:
+    for arm, ms in ranked.took.ms.items():
+        metrics.SEARCH_ARM.labels(arm).observe(ms / 1000)
+    if not ranked.page.ranked:
+        metrics.SEARCHES_EMPTY.labels(question.method).inc()
 
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
