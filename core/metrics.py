@@ -119,9 +119,9 @@ CONTEXT_LEFT_OUT = Counter(
 )
 CACHE = Counter("imprint_cache_lookups_total", "Lookups in the caches of this service", ["cache", "outcome"])
 CACHES: Final = ("vectors", "rows", "messages")
-VECTOR_HITS, VECTOR_MISSES, ROW_HITS, ROW_MISSES, MESSAGE_HITS, MESSAGE_MISSES = (
-    CACHE.labels(cache, outcome) for cache in CACHES for outcome in ("hit", "miss")
-)
+for _cache in CACHES:
+    for _outcome in ("hit", "miss"):
+        CACHE.labels(_cache, _outcome)
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",
@@ -176,7 +176,6 @@ CLOCK_SKEW = Gauge(
 DATABASE_CONNECTIONS = Gauge(
     "imprint_database_connections", "Connections of this process's pools", ["state"], multiprocess_mode="livesum"
 )
-CONNECTIONS_USED, CONNECTIONS_IDLE = (DATABASE_CONNECTIONS.labels(state) for state in ("used", "idle"))
 DATABASE_WAIT = Histogram("imprint_database_wait_seconds", "Time to get a connection of a pool", buckets=FAST)
 TABLE_BYTES = Gauge(
     "imprint_table_bytes", "Bytes of a table with its indexes", ["table"], multiprocess_mode="mostrecent"
@@ -218,11 +217,23 @@ def replace(gauge: Gauge, values: Mapping[str, float]) -> None:
 
     Nothing can be dropped from a file of the shared folder: there a value that has gone becomes 0.
     """
-    shown = {sample.labels[name] for family in gauge.collect() for sample in family.samples for name in sample.labels}
-    for value in shown.difference(values):
+    current = {sample.labels[name] for family in gauge.collect() for sample in family.samples for name in sample.labels}
+    for value in current.difference(values):
         if _IS_SHARED:
             gauge.labels(value).set(0)
         else:
             gauge.remove(value)
     for value, number in values.items():
         gauge.labels(value).set(number)
+
+
+def hit_shares() -> dict[str, float | None]:
+    """Return the share of lookups that each cache of this process answered, to two decimals; None: nobody asked it."""
+    counts = {
+        (sample.labels["cache"], sample.labels["outcome"]): sample.value
+        for family in CACHE.collect()
+        for sample in family.samples
+        if sample.name.endswith("_total")
+    }
+    totals = {cache: counts[cache, "hit"] + counts[cache, "miss"] for cache in CACHES}
+    return {cache: round(counts[cache, "hit"] / total, 2) if total else None for cache, total in totals.items()}

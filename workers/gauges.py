@@ -85,8 +85,8 @@ class Gauges:
         metrics.replace(metrics.TABLE_DEAD_TUPLES, {row.name: row.dead for row in tables})
         budgets = {"tokens": self.settings.llm_tokens_per_day, "cost": self.settings.llm_cost_per_day}
         if any(budgets.values()):
-            ((*most,),) = self.database.ask_queues(costs.MOST_OF_TENANTS)
-            _show_budgets(budgets, dict(zip(("tokens", "cost"), most, strict=True)))
+            ((most,),) = self.database.ask_queues(costs.MOST_OF_TENANTS)
+            _show_budgets(budgets, {"tokens": most.tokens, "cost": most.cost})
 
     def _oldest_snapshot(self, held: Iterable[Any]) -> float:
         """Return for how long the oldest of these snapshots has been held, in seconds; 0: there is none."""

@@ -131,8 +131,8 @@ class CachedEmbedder:
         keys = [digest(self._tenant_id, kind, text) for text in texts]
         kept = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
-        metrics.VECTOR_HITS.inc(len(texts) - len(missing))
-        metrics.VECTOR_MISSES.inc(len(missing))
+        metrics.CACHE.labels("vectors", "hit").inc(len(texts) - len(missing))
+        metrics.CACHE.labels("vectors", "miss").inc(len(missing))
         if kind == TEXT:
             metrics.VECTORS.labels("made").inc(len(missing))
             metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))

@@ -65,8 +65,8 @@ def _show() -> None:
         if use.process == os.getpid():
             used, open_ = used + use.peak, open_ + max(use.peak, _in_use(engine.pool) + _free(engine.pool))
             use.peak = _in_use(engine.pool)
-    metrics.CONNECTIONS_USED.set(used)
-    metrics.CONNECTIONS_IDLE.set(open_ - used)
+    metrics.DATABASE_CONNECTIONS.labels("used").set(used)
+    metrics.DATABASE_CONNECTIONS.labels("idle").set(open_ - used)
 
 
 def sweep() -> None:

@@ -61,6 +61,10 @@ class WebhookRequest:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
+for _outcome in ("delivered", "retried", "refused"):
+    metrics.WEBHOOK_DELIVERIES.labels(_outcome)  # From zero on: a share needs both numbers.
+
+
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(

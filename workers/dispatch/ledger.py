@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -116,7 +117,6 @@ def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None]) ->
         "correlation": job.event.correlation_id,
         "target": job.target,
     }
-    metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
     stage: Stage = "agent"
     with (
         structlog.contextvars.bound_contextvars(**log_context),
@@ -232,6 +232,7 @@ def _event_of(row: Any) -> Event:
 
 def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) -> Job:
     """Return the job of a claimed dispatch."""
+    _show_zeros(row.target, row.queue)
     metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.RUNNING).inc()
     if row.waited is not None:
         metrics.DISPATCH_WAIT.labels(row.target).observe(row.waited)
@@ -257,6 +258,16 @@ def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) 
         embedding=tenant_embedding.parse(row.embedding),
         replay_id=row.replay_id,
     )
+
+
+@cache
+def _show_zeros(target: str, queue: str) -> None:
+    """Export as 0 what may become of a dispatch: a first failure is an increase, and shares need both numbers."""
+    for status in (DispatchStatus.DONE, DispatchStatus.RETRYING, DispatchStatus.CANCELLED):
+        metrics.DISPATCHES.labels(target, queue, status)
+    metrics.DISPATCHES_FAILED.labels(target, queue, failures.UNEXPECTED)
+    metrics.DISPATCHES_REJECTED.labels(target, queue)
+    metrics.DISPATCH_OVERRUNS.labels(target)
 
 
 def _next_claim(ledger: Ledger, queue: str | None, keys: Sequence[Key | Readied]) -> NextClaim | None:
