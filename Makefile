@@ -8,6 +8,7 @@ MODEL_VENV := .venv-model
 CLIENTS_VENV := .venv-clients
 CLIENTS_NODE := .clients
 CONSOLE := deploy/console
+GRAFANA := deploy/grafana/schema
 BROWSER_VENV := .venv-browser
 # The browser is opened by `make test`, too, where there is one.
 BROWSER := $(shell command -v chromium)
@@ -78,9 +79,13 @@ rabbitmq: $(DEV) ## The journey over RabbitMQ (installs Debian's package; needs 
 benches: $(DEV) ## Every bench once at its smallest size, with servers and training
 	$(BIN)/python -m pytest -m benches tests/benches
 
-monitoring: $(DEV) ## Every process as production runs it, under a real Prometheus (installs Debian's; needs root)
+$(GRAFANA)/node_modules/.ready: $(GRAFANA)/package.json $(GRAFANA)/package-lock.json
+	npm ci --prefix $(GRAFANA) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+monitoring: $(DEV) $(GRAFANA)/node_modules/.ready ## Every process as production runs it, under a real Prometheus, and dashboards by Grafana's types (installs Debian's package; needs root and npm)
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
-	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
+	$(BIN)/python -m pytest tests/house/test_deploy.py tests/house/test_monitoring.py tests/contracts/test_dashboards.py tests/contracts/test_monitoring.py
 
 $(MODEL_VENV)/.ready: tests/real_model/requirements.lock
 	$(PYTHON) -m venv $(MODEL_VENV)
@@ -198,6 +203,7 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
+	npm install --prefix $(GRAFANA) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(GRAFANA)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

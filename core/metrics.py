@@ -1,35 +1,22 @@
-"""All Prometheus metrics."""
+"""All Prometheus metrics, as they are counted; `core.exposition` serves them."""
 
 from __future__ import annotations
 
-import errno
 import os
-import socket
-import threading
-from wsgiref.simple_server import WSGIRequestHandler
+from collections.abc import Mapping
+from typing import Final
 
-from prometheus_client import (
-    REGISTRY,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    make_wsgi_app,
-    start_http_server,
-)
-from prometheus_client.exposition import ThreadingWSGIServer
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client import Counter, Gauge, Histogram
 
-from core.errors import Misconfigured
-
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """Environment variable with the folder of the metrics of several processes; prometheus_client reads it on import."""
 
-LOOK_SECONDS = 3600.0
-"""Interval at which the server of metrics looks whether it is to end, which it never is before its process."""
+_IS_SHARED: Final = SHARED_FOLDER in os.environ
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+FRESH = (*SLOW, 1800, 3600, 21600, 86400)
+BATCH = [2**power for power in range(11)]
 
 EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log", ["door"])
 EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that were already in the log", ["door"])
@@ -55,7 +42,7 @@ RULE_FAULTS = Counter(
 
 LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed iterations of background loops", ["loop"])
 
-DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
+DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "queue", "status"])
 DISPATCHES_OPEN = Gauge(
     "imprint_dispatches_open", "Current dispatches by status", ["status"], multiprocess_mode="mostrecent"
 )
@@ -65,6 +52,21 @@ DISPATCH_OLDEST = Gauge(
     multiprocess_mode="mostrecent",
 )
 DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches sent again by the sweep")
+DISPATCHES_CLAIMABLE = Gauge(
+    "imprint_dispatches_claimable",
+    "Dispatches that a worker would begin now if it were free",
+    ["queue"],
+    multiprocess_mode="mostrecent",
+)
+DISPATCHES_LEASED = Gauge(
+    "imprint_dispatches_leased", "Dispatches that a worker holds by a valid lease", multiprocess_mode="mostrecent"
+)
+DISPATCHES_RETRYING = Gauge(
+    "imprint_dispatches_retrying",
+    "Dispatches that wait for the time of their next attempt",
+    multiprocess_mode="mostrecent",
+)
+DISPATCHES_DEAD = Gauge("imprint_dispatches_dead", "Dead letters", multiprocess_mode="mostrecent")
 DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended by their timeout", ["target"])
 TENANTS_WAITING = Gauge(
     "imprint_queue_tenants_waiting",
@@ -78,7 +80,17 @@ WORKER_PROCESSES = Gauge(
 DISPATCH_WAIT = Histogram(
     "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
 )
-DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target"], buckets=SLOW)
+DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target", "queue"], buckets=SLOW)
+DISPATCHES_FAILED = Counter(
+    "imprint_dispatches_failed_total",
+    "Dispatches that became dead letters, by class of error",
+    ["target", "queue", "exception"],
+)
+DISPATCHES_REJECTED = Counter(
+    "imprint_dispatches_rejected_total", "Dispatches that a worker was sent and could not begin", ["target", "queue"]
+)
+WEBHOOK_DELIVERIES = Counter("imprint_webhook_deliveries_total", "Requests of webhooks, by outcome", ["outcome"])
+WEBHOOK = Histogram("imprint_webhook_seconds", "Time until a webhook was answered or failed", buckets=SLOW)
 
 SEARCHABLE = Histogram(
     "imprint_searchable_seconds",
@@ -86,6 +98,8 @@ SEARCHABLE = Histogram(
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
+SEARCH_ARM = Histogram("imprint_search_arm_seconds", "Time of one arm of a search", ["arm"], buckets=FAST)
+SEARCHES_EMPTY = Counter("imprint_searches_empty_total", "Searches without a result", ["method"])
 ANSWERS = Counter("imprint_answers_total", "Questions by who answered them, and the outcome", ["by", "outcome"])
 SEARCH_KEPT_BYTES = Gauge(
     "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
@@ -100,6 +114,14 @@ CONTEXTS = Counter(
 CONTEXT_TOKENS = Histogram(
     "imprint_context_tokens", "Tokens of a context", buckets=[2**power * 125 for power in range(11)]
 )
+CONTEXT_LEFT_OUT = Counter(
+    "imprint_context_left_out_total", "Items that contexts had no place for, by reason", ["reason"]
+)
+CACHE = Counter("imprint_cache_lookups_total", "Lookups in the caches of this service", ["cache", "outcome"])
+CACHES: Final = ("vectors", "rows", "messages")
+for _cache in CACHES:
+    for _outcome in ("hit", "miss"):
+        CACHE.labels(_cache, _outcome)
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",
@@ -108,10 +130,20 @@ VECTORS = Counter(
 )
 for _origin in ("made", "cached", "stored"):
     VECTORS.labels(_origin)
+EMBED_TEXTS = Histogram("imprint_embed_batch_texts", "Texts of one call of the embedding model", buckets=BATCH)
+EMBED_BATCH = Histogram("imprint_embed_batch_seconds", "Time of one call of the embedding model", buckets=SLOW)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 
 MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
+FRESHNESS = Histogram(
+    "imprint_memory_freshness_seconds",
+    "Time from the acceptance of the newest message that a memory quotes to the commit of the memory",
+    buckets=FRESH,
+)
+WINDOWS_SKIPPED = Counter(
+    "imprint_windows_skipped_total", "Windows of messages that an extraction did not read, by reason", ["reason"]
+)
 EXPIRED = Counter("imprint_expired_rows_total", "Rows removed because their time of retention was over", ["kind"])
 MODEL_CALLS = Counter("imprint_model_calls_total", "Calls to a language model", ["model", "outcome"])
 MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens as reported by the language model", ["model", "direction"])
@@ -127,57 +159,81 @@ BREAKER_OPEN = Gauge(
     ["provider"],
     multiprocess_mode="mostrecent",
 )
+BUDGET_LEFT = Gauge(
+    "imprint_model_budget_left",
+    "Smallest share of a day's budget that any tenant has left, from 0 to 1",
+    ["unit"],
+    multiprocess_mode="mostrecent",
+)
+
+CLOCK_LAG = Gauge(
+    "imprint_clock_lag_seconds", "Time by which the last schedule fired late", multiprocess_mode="mostrecent"
+)
+CLOCK_SKEW = Gauge(
+    "imprint_clock_skew_seconds", "Time of the clock's host minus time of the database", multiprocess_mode="mostrecent"
+)
+
+DATABASE_CONNECTIONS = Gauge(
+    "imprint_database_connections", "Connections of this process's pools", ["state"], multiprocess_mode="livesum"
+)
+DATABASE_WAIT = Histogram("imprint_database_wait_seconds", "Time to get a connection of a pool", buckets=FAST)
+TABLE_BYTES = Gauge(
+    "imprint_table_bytes", "Bytes of a table with its indexes", ["table"], multiprocess_mode="mostrecent"
+)
+TABLE_DEAD_TUPLES = Gauge(
+    "imprint_table_dead_tuples",
+    "Dead rows of a table as PostgreSQL estimates them",
+    ["table"],
+    multiprocess_mode="mostrecent",
+)
+OLDEST_SNAPSHOT = Gauge(
+    "imprint_oldest_snapshot_seconds",
+    "Age of the oldest transaction or replication slot that keeps dead rows",
+    multiprocess_mode="mostrecent",
+)
+PROCESS_MEMORY = Gauge(
+    "imprint_process_memory_bytes",
+    "Memory of a process; shared pages are divided",
+    ["pid"],
+    multiprocess_mode="liveall",
+)
+
+CELERY_WORKER_UP = Gauge(
+    "celery_worker_up",
+    "1: the worker has a current heartbeat; 0: it had one within a day",
+    ["hostname"],
+    multiprocess_mode="mostrecent",
+)
+CELERY_TASKS_ACTIVE = Gauge(
+    "celery_worker_tasks_active", "Dispatches that a worker runs now", ["hostname"], multiprocess_mode="livesum"
+)
+CELERY_QUEUE_LENGTH = Gauge(
+    "celery_queue_length", "Equal to imprint_dispatches_claimable", ["queue_name"], multiprocess_mode="mostrecent"
+)
 
 
-def listen(host: str, port: int) -> None:
-    """Serve `/metrics` on a port: of this process, or of all that count in the shared folder.
+def replace(gauge: Gauge, values: Mapping[str, float]) -> None:
+    """Set a gauge with one label for each of its values, and drop those that are not among them.
 
-    Raises Misconfigured: the port is taken, or cannot be listened on.
+    Nothing can be dropped from a file of the shared folder: there a value that has gone becomes 0.
     """
-    try:
-        server, _ = start_http_server(port, host, _registry())
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise Misconfigured(
-                f"Cannot listen on {host}:{port} ({error.strerror or error}). "
-                "Set IMPRINT_METRICS_HOST and IMPRINT_METRICS_PORT."
-            ) from error
-        raise Misconfigured(
-            f"port taken: something listens on {host}:{port}. Set IMPRINT_METRICS_PORT to a free port, or to 0."
-        ) from error
-    # A worker's children must not hold the port of a parent that was killed.
-    os.register_at_fork(after_in_child=server.socket.close)
+    current = {sample.labels[name] for family in gauge.collect() for sample in family.samples for name in sample.labels}
+    for value in current.difference(values):
+        if _IS_SHARED:
+            gauge.labels(value).set(0)
+        else:
+            gauge.remove(value)
+    for value, number in values.items():
+        gauge.labels(value).set(number)
 
 
-def serve(bound: socket.socket) -> None:
-    """Serve the same on a bound socket, from a thread; several processes may, and each answers for all."""
-    bound.setblocking(True)
-    bound.listen()
-    host, port = bound.getsockname()[:2]
-    server = ThreadingWSGIServer((host, port), _Quiet, bind_and_activate=False)
-    server.socket.close()
-    server.socket, server.server_name, server.server_port = bound, host, port
-    server.setup_environ()
-    server.set_app(make_wsgi_app(_registry()))
-    threading.Thread(target=server.serve_forever, args=(LOOK_SECONDS,), name="metrics", daemon=True).start()
-
-
-class _Quiet(WSGIRequestHandler):
-    """Logs no request."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        pass
-
-
-def forget(pid: int) -> None:
-    """Drop the gauges of a process that has ended; what it counted stays."""
-    if SHARED_FOLDER in os.environ:
-        mark_process_dead(pid)
-
-
-def _registry() -> CollectorRegistry:
-    if SHARED_FOLDER not in os.environ:
-        return REGISTRY
-    registry = CollectorRegistry()
-    MultiProcessCollector(registry)
-    return registry
+def hit_shares() -> dict[str, float | None]:
+    """Return the share of lookups that each cache of this process answered, to two decimals; None: nobody asked it."""
+    counts = {
+        (sample.labels["cache"], sample.labels["outcome"]): sample.value
+        for family in CACHE.collect()
+        for sample in family.samples
+        if sample.name.endswith("_total")
+    }
+    totals = {cache: counts[cache, "hit"] + counts[cache, "miss"] for cache in CACHES}
+    return {cache: round(counts[cache, "hit"] / total, 2) if total else None for cache, total in totals.items()}

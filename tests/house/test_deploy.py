@@ -1,4 +1,4 @@
-"""What is deployed fits together: image, compose file, Prometheus, alerts, dashboard, and the code they speak of."""
+"""What is deployed fits together: image, compose file, Prometheus, and the code they speak of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 import json
 import platform
 import re
-import shutil
 import subprocess
 import tomllib
 from fnmatch import fnmatch
@@ -24,12 +23,10 @@ from redis.retry import Retry
 from api.cli.program import COMMANDS
 from api.stack import host
 from core.config import Settings
-from tests import queries
 from tests.ports import free_port
 from workers.agents import table
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
-PROMTOOL = shutil.which("promtool")
 TOOLS = {"pytest", "mypy", "ruff", "hypothesis", "schemathesis", "import-linter"}
 DECIDED = {
     f"IMPRINT_{name}"
@@ -296,84 +293,3 @@ def test_prometheus_looks_at_every_process_where_it_listens(root):
     assert {name: [sd["names"], sd["port"]] for name, sd in found.items()} == {
         f"imprint-{name}": [[name], Settings.model_fields["metrics_port"].default] for name in PROCESSES
     }
-
-
-def test_grafana_finds_the_dashboard_and_its_source(root, compose):
-    folder = root / "deploy/grafana"
-    source = yaml.safe_load((folder / "provisioning/datasources/prometheus.yml").read_text())["datasources"][0]
-    provider = yaml.safe_load((folder / "provisioning/dashboards/imprint.yml").read_text())["providers"][0]
-    dashboard = json.loads((folder / "dashboards/imprint.json").read_text())
-    used = {panel["datasource"]["uid"] for panel in dashboard["panels"] if "datasource" in panel}
-    mounts = [mount.split(":") for mount in compose["services"]["grafana"]["volumes"]]
-    assert used == {source["uid"]}
-    assert source["url"] == "http://prometheus:9090"
-    assert ["./deploy/grafana/dashboards", provider["options"]["path"], "ro"] in mounts
-    assert ["./deploy/grafana/provisioning", "/etc/grafana/provisioning", "ro"] in mounts
-
-
-def test_panels_stand_beside_each_other_and_have_a_sentence(root):
-    dashboard = json.loads((root / "deploy/grafana/dashboards/imprint.json").read_text())
-    taken: set[tuple[int, int]] = set()
-    for panel in dashboard["panels"]:
-        place = panel["gridPos"]
-        assert place["x"] + place["w"] <= 24
-        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
-        assert not cells & taken, panel["title"]
-        taken |= cells
-        assert panel["type"] == "row" or panel["description"]
-    assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
-
-
-def test_every_query_asks_for_metrics_and_labels_that_are_declared(root):
-    known = queries.declared() | {"up": set()}
-    for query in [*queries.of_dashboard(root), *queries.of_alerts(root)]:
-        read = queries.selectors(query.text)
-        assert read, query
-        labels = set(queries.SCRAPED)
-        for selector in read:
-            assert selector.name in known, query
-            own = known[selector.name] | queries.SCRAPED
-            assert {matcher.name for matcher in selector.matchers.matchers} <= own, query
-            labels |= own
-        assert queries.groupings(query.text) <= labels, query
-        assert query.shown <= queries.groupings(query.text), query
-
-
-def test_every_metric_is_on_the_dashboard_and_in_the_manual(root):
-    asked = {s.name for query in queries.of_dashboard(root) for s in queries.selectors(query.text)}
-    manual = (root / "docs/operations.md").read_text()
-    for name in queries.declared():
-        family = re.sub(r"_(bucket|count)$", "", name)
-        assert {family, f"{family}_bucket", f"{family}_count"} & asked, name
-        assert f"`{family}`" in manual
-
-
-def test_every_metric_is_counted_somewhere(root):
-    code = "\n".join(
-        path.read_text() for part in ("api", "workers", "rules", "core") for path in (root / part).rglob("*.py")
-    )
-    for constant in queries.constants():
-        assert re.search(rf"metrics\.{constant}\b", code), constant
-
-
-def test_there_are_six_alerts_and_each_says_what_to_do(root):
-    rules = queries.alert_rules(root)
-    manual = (root / "docs/operations.md").read_text()
-    assert len(rules) == 6
-    for rule in rules:
-        assert set(rule["annotations"]) == {"summary", "action"}
-        assert rule["for"]
-        assert rule["labels"]["severity"] in {"warning", "critical"}
-        assert f"`{rule['alert']}`" in manual
-
-
-@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed; `make monitoring` brings it")
-@pytest.mark.parametrize(
-    "words",
-    [("check", "config", "prometheus.yml"), ("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")],
-)
-def test_promtool_agrees(root, words):
-    done = subprocess.run(
-        [PROMTOOL, *words], cwd=root / "deploy/prometheus", capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -161,7 +161,7 @@ def names_of_metrics() -> list[str]:
 
 @pytest.mark.parametrize("name", names_of_metrics())
 def test_every_metric_is_in_the_manual(root: Path, name: str) -> None:
-    assert f"`{name}`" in (root / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in (root / "docs" / "monitoring.md").read_text(encoding="utf-8")
 
 
 def emitted(root: Path) -> set[str]:
@@ -244,7 +244,11 @@ def test_every_setting_that_the_manual_names_is_one(rules_page: str) -> None:
     assert named <= set(settings_table.Settings.model_fields)
 
 
-PAGES = ("README.md", *(f"docs/{path.name}" for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md"))))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (
+    "README.md",
+    *(str(path.relative_to(DOCS.parent)) for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("runbooks/*.md")])),
+)
 
 
 def code(page: str) -> str:
