@@ -132,7 +132,7 @@ $(KUBERNETES_VENV)/.ready: tests/kubernetes/requirements.lock tests/kubernetes/u
 	$(KUBERNETES_VENV)/bin/python tests/kubernetes/unpack.py
 	@touch $@
 
-$(KUBERNETES_NODE)/.ready: tests/kubernetes/package.json tests/kubernetes/package-lock.json
+$(KUBERNETES_NODE)/.ready: tests/kubernetes/package.json tests/kubernetes/package-lock.json tests/kubernetes/custom_resources.mjs
 	mkdir -p $(KUBERNETES_NODE)
 	cp $^ $(KUBERNETES_NODE)/
 	npm ci --prefix $(KUBERNETES_NODE) --ignore-scripts --no-audit --no-fund
