@@ -11,6 +11,8 @@ BROWSER_VENV := .venv-browser
 # The browser is opened by `make test`, too, where there is one.
 BROWSER := $(shell command -v chromium)
 ADAPTERS_VENV := .venv-adapters
+CONTAINERS_VENV := .venv-containers
+PODMAN := podman runc netavark aardvark-dns catatonit debootstrap
 JS := sdk/js
 RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
@@ -22,7 +24,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients chromium browser screenshots adapters console-assets js js-types fuzz lock clean
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients containers chromium browser screenshots adapters console-assets js js-types fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -43,13 +45,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not benches and not (browser and slow)"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not containers and not benches and not (browser and slow)"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not benches and not browser"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not containers and not benches and not browser"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -124,6 +126,15 @@ $(BROWSER_VENV)/.ready: tests/browser/requirements.lock
 	$(BROWSER_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+$(CONTAINERS_VENV)/.ready: tests/containers/requirements.lock
+	$(PYTHON) -m venv $(CONTAINERS_VENV)
+	$(CONTAINERS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+containers: $(READY) $(CONTAINERS_VENV)/.ready ## The images, built and run by podman as the compose file says (installs Debian's podman; needs root)
+	dpkg -s $(PODMAN) >/dev/null 2>&1 || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends $(PODMAN) >/dev/null)
+	$(BIN)/python -m pytest -m containers tests/containers
+
 chromium:
 	command -v chromium >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends chromium >/dev/null)
 
@@ -168,9 +179,11 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" -o tests/containers/requirements.lock tests/containers/requirements.in
 	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
 	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(CLIENTS_VENV) $(CLIENTS_NODE) $(BROWSER_VENV) $(CONTAINERS_VENV) .containers $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
