@@ -20,6 +20,8 @@ RELEASE_VENV := .venv-release
 RELEASE ?= dist/release
 RELEASE_KEY ?= release.pem
 RELEASE_PUBLIC_KEY ?= release.pub
+CONTAINERS_VENV := .venv-containers
+PODMAN := podman runc netavark aardvark-dns catatonit debootstrap
 JS := sdk/js
 RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
@@ -31,13 +33,13 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # Markers of suites that install what they need, each with a target of its own.
-APART := rabbitmq monitoring model clients package kubernetes benches
+APART := rabbitmq monitoring model clients package kubernetes containers benches
 WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
 .PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model
-.PHONY: clients package release kubernetes manifests chromium browser screenshots adapters console-assets js js-types
+.PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
 .PHONY: fuzz lock clean
 
 help: ## What there is to make
@@ -179,6 +181,15 @@ kubernetes: $(DEV) $(KUBERNETES_VENV)/.ready $(KUBERNETES_NODE)/.ready ## Chart 
 manifests: $(DEV) $(KUBERNETES_VENV)/.ready ## The kustomize base, from the chart; its schema and the table of its values
 	$(BIN)/python -m bench.kubernetes --helm $(KUBERNETES_VENV)/bin/helm-4
 
+$(CONTAINERS_VENV)/.ready: tests/containers/requirements.lock
+	$(PYTHON) -m venv $(CONTAINERS_VENV)
+	$(CONTAINERS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+containers: $(DEV) $(CONTAINERS_VENV)/.ready ## The images, built and run by podman as the compose file says (installs Debian's podman; needs root)
+	dpkg -s $(PODMAN) >/dev/null 2>&1 || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends $(PODMAN) >/dev/null)
+	$(BIN)/python -m pytest -m containers tests/containers
+
 chromium:
 	command -v chromium >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends chromium >/dev/null)
 
@@ -214,14 +225,14 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and those
 	$(LOCK) --extra local --constraints requirements.lock -o deploy/local.lock pyproject.toml
 	$(LOCK) --group build --constraints requirements.lock -o deploy/build.lock
 	$(LOCK) --no-deps -o tests/real_model/requirements.lock tests/real_model/requirements.in
-	$(foreach suite,tests/clients sdk/python/tests tests/browser deploy/release tests/kubernetes,\
+	$(foreach suite,tests/clients sdk/python/tests tests/browser deploy/release tests/kubernetes tests/containers,\
 	  $(LOCK) -o $(suite)/requirements.lock $(suite)/requirements.in &&) true
 	npm install --prefix tests/clients --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	for folder in tests/kubernetes $(JS) $(RECIPE) $(GRAFANA); do \
 	  npm install --prefix $$folder --package-lock-only --ignore-scripts --no-audit --no-fund || exit 1; done
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(BROWSER_VENV) $(KUBERNETES_VENV) $(ADAPTERS_VENV)
-	rm -rf $(CLIENTS_NODE) $(KUBERNETES_NODE) $(JS)/dist $(RECIPE)/dist
+	rm -rf $(VENV) $(MODEL_VENV) $(RELEASE_VENV) $(CLIENTS_VENV) $(BROWSER_VENV) $(KUBERNETES_VENV) $(CONTAINERS_VENV) $(ADAPTERS_VENV)
+	rm -rf $(CLIENTS_NODE) $(KUBERNETES_NODE) .containers $(JS)/dist $(RECIPE)/dist
 	rm -rf $(CONSOLE)/node_modules $(GRAFANA)/node_modules $(JS)/node_modules $(RECIPE)/node_modules
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

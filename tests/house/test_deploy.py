@@ -28,6 +28,8 @@ from workers.agents import table
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
 TOOLS = {"pytest", "mypy", "ruff", "hypothesis", "schemathesis", "import-linter"}
+PROFILES = {"rabbitmq": "rabbitmq", "mailpit": "mail", "prometheus": "monitoring", "grafana": "monitoring"}
+"""The profile of each service that does not always run."""
 DECIDED = {
     f"IMPRINT_{name}"
     for name in (
@@ -66,13 +68,30 @@ def test_the_compose_file_is_valid_by_the_compose_specification(compose):
 
 
 def test_the_compose_file_runs_all_there_is(compose):
-    others = {"postgres", "redis", "migrate", "prometheus", "grafana"}
-    assert set(compose["services"]) == PROCESSES | others
+    others = {"postgres", "redis", "migrate"}
+    assert set(compose["services"]) == PROCESSES | others | PROFILES.keys()
+
+
+def test_what_not_everyone_needs_waits_behind_a_profile(compose):
+    told = {name: service["profiles"] for name, service in compose["services"].items() if "profiles" in service}
+    assert told == {name: [profile] for name, profile in PROFILES.items()}
+    for name in compose["services"].keys() - PROFILES.keys():
+        assert not compose["services"][name].get("depends_on", {}).keys() & PROFILES.keys()
+
+
+def test_every_image_is_named_by_registry_and_exact_version(compose, dockerfile):
+    images = {s["image"] for name, s in compose["services"].items() if name not in PROCESSES | {"migrate"}}
+    for image in images:
+        assert re.fullmatch(r"docker\.io/[\w-]+/[\w-]+:v?\d+\.\d+\.\d+(-\w+)?", image), image
+    base = re.search(r"^ARG BASE=(\S+)$", dockerfile, re.MULTILINE)
+    assert base
+    assert re.fullmatch(r"docker\.io/library/python:\d+\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base[1])
+    assert re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE) == ["${BASE}", "${BASE}"]
 
 
 def test_each_process_runs_a_command_that_exists_in_the_one_image(compose):
     services = [compose["services"][name] for name in PROCESSES | {"migrate"}]
-    assert {service["image"] for service in services} == {"imprint-service:0.1.0"}
+    assert {service["image"] for service in services} == {"imprint-service:${IMPRINT_IMAGE_TAG:-0.1.0}"}
     for service in services:
         program, command, *_ = service["command"]
         assert program == "imprint"
@@ -95,7 +114,7 @@ def test_only_the_migration_knows_the_owner_of_the_database(compose):
 def test_every_password_must_come_from_outside(compose):
     for service in compose["services"].values():
         for name, value in (service.get("environment") or {}).items():
-            if value and ("PASSWORD" in name or "AUTH" in name or name.endswith("_KEY")):
+            if value and ("PASS" in name or "AUTH" in name or name.endswith("_KEY")):
                 assert re.fullmatch(r"\$\{IMPRINT_\w+:\?\}", value)
             if value and "://" in value and "@" in value:
                 assert re.search(r"://\w*:\$\{IMPRINT_\w+_PASSWORD:\?\}@", value)
@@ -177,17 +196,21 @@ def test_every_service_is_limited_and_can_gain_no_rights(compose):
         assert {"mem_limit", "pids_limit", "cpus"} <= service.keys(), name
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
-    assert {n for n, s in compose["services"].items() if "cap_add" in s} == {"postgres", "redis"}
-    assert {n for n, s in compose["services"].items() if not s.get("read_only")} == {"postgres", "redis", "grafana"}
+    servers = {"postgres", "redis", "rabbitmq"}
+    assert {n for n, s in compose["services"].items() if "cap_add" in s} == servers
+    assert {n for n, s in compose["services"].items() if not s.get("read_only")} == {*servers, "grafana"}
 
 
 def test_each_network_joins_only_those_that_must_meet(compose):
     joined = {name: set(service["networks"]) for name, service in compose["services"].items()}
     internal = {name for name, told in compose["networks"].items() if (told or {}).get("internal")}
     assert internal == {"service", "watched"}
-    for name in ("postgres", "redis"):
+    for name in ("postgres", "redis", "rabbitmq"):
         assert joined[name] == {"service"}, "reached by the processes alone, and reaches nothing outside"
-    assert {name for name in joined if "service" in joined[name]} == PROCESSES | {"postgres", "redis", "migrate"}
+    assert {name for name in joined if "service" in joined[name]} == PROCESSES | {
+        *("postgres", "redis", "rabbitmq", "migrate")
+    }
+    assert joined["mailpit"] == {"outside"}
     assert joined["grafana"] == {"shown"}
     assert joined["prometheus"] == {"shown", "watched"}
     assert {name for name in joined if "watched" in joined[name]} >= PROCESSES
@@ -195,14 +218,24 @@ def test_each_network_joins_only_those_that_must_meet(compose):
 
 def test_nothing_is_published_but_on_this_host(compose):
     ports = [port for service in compose["services"].values() for port in service.get("ports", [])]
-    assert len(ports) == 3
+    assert len(ports) == 4
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
 def test_whatever_keeps_data_keeps_it_in_a_volume(compose):
-    assert {name for name, s in compose["services"].items() if "volumes" in s} == set(compose["volumes"])
-    for name in compose["volumes"]:
-        assert any(mount.startswith(f"{name}:") for mount in compose["services"][name]["volumes"])
+    mounts = {name: s["volumes"] for name, s in compose["services"].items() if "volumes" in s}
+    own = compose["volumes"].keys() - {"mirror"}
+    assert mounts.keys() == own | {"api", "worker-io"}
+    for name in own:
+        assert any(mount.startswith(f"{name}:") for mount in mounts[name])
+
+
+def test_who_writes_the_mirror_has_its_folder(compose, dockerfile):
+    """A new volume takes over the owner of the folder in the image."""
+    folder = "/var/lib/imprint/mirror"
+    for name in ("api", "worker-io"):
+        assert compose["services"][name]["volumes"] == [f"${{IMPRINT_MIRROR_FOLDER:-mirror}}:{folder}"]
+    assert re.search(rf"install --directory --owner=imprint .*{folder}$", dockerfile, re.MULTILINE)
 
 
 def test_every_service_that_stays_says_whether_it_is_well(compose):
@@ -242,8 +275,9 @@ def test_the_image_holds_every_package_and_nothing_that_the_context_lacks(root, 
 
 def test_the_image_runs_as_nobody_in_particular_and_carries_no_build_tools(dockerfile):
     first, last = re.split(r"^FROM .*$", dockerfile, flags=re.MULTILINE)[1:]
-    assert "pip install" in first
-    assert "pip install" not in last
+    assert "-m pip" in first
+    assert "--without-pip /opt/imprint" in first
+    assert "-m pip" not in last
     assert "apt-get" not in dockerfile
     assert re.search(r"^USER (?!0\b|root\b)\w+$", last, re.MULTILINE)
     assert "--no-deps --no-build-isolation --require-hashes -r requirements.lock" in first
@@ -256,7 +290,9 @@ def test_nothing_is_built_with_tools_that_no_lock_names(root, dockerfile):
     assert names(project["dependency-groups"]["build"]) <= names(list(built))
     assert all(built.values()), "each with its hashes"
     assert all(tested.get(name, hashes) == hashes for name, hashes in built.items())
-    calls = re.findall(r"pip (?:install|wheel) .*", f"{dockerfile}\n{(root / 'Makefile').read_text()}")
+    calls = re.findall(
+        r"pip (?:--python \S+ )?(?:install|wheel) .*", f"{dockerfile}\n{(root / 'Makefile').read_text()}"
+    )
     calls = [call for call in calls if not call.endswith(" uv")]
     assert calls
     for call in calls:
