@@ -155,9 +155,9 @@ console-assets: ## What the console carries of others' code, built anew from its
 lock: ## Choose the versions anew: the lock files from pyproject.toml, and that of make model
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+	  --extra local --extra otel --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
+	  --extra otel --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group build --constraints requirements.lock --custom-compile-command "make lock" -o deploy/build.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
