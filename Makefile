@@ -220,8 +220,8 @@ console-assets: ## What the console carries of others' code, built anew from its
 
 lock: ## Choose the versions anew: the lock files from pyproject.toml, and those of each suite
 	$(BIN)/python -m pip install --quiet uv
-	$(LOCK) --extra local --group dev --group model -o requirements.lock pyproject.toml
-	$(LOCK) --group model --constraints requirements.lock -o deploy/requirements.lock pyproject.toml
+	$(LOCK) --extra local --extra otel --group dev --group model -o requirements.lock pyproject.toml
+	$(LOCK) --extra otel --group model --constraints requirements.lock -o deploy/requirements.lock pyproject.toml
 	$(LOCK) --extra local --constraints requirements.lock -o deploy/local.lock pyproject.toml
 	$(LOCK) --group build --constraints requirements.lock -o deploy/build.lock
 	$(LOCK) --no-deps -o tests/real_model/requirements.lock tests/real_model/requirements.in

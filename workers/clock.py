@@ -18,7 +18,7 @@ import structlog
 from celery.beat import Scheduler, Service
 from sqlalchemy.exc import DBAPIError
 
-from core import metrics
+from core import metrics, tracing
 from core.config import Settings
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
@@ -30,6 +30,7 @@ from core.storage.db import Database
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
+from rules.registry import defaults
 from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
 from workers.dispatch import relay, sweep
@@ -221,8 +222,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _fire_one(self, scheduled: Scheduled, now: datetime) -> Fired:
         policy, page = self._settings.catch_up, self._settings.schedule_page
-        with self._db.queue() as tx:
+        attributes = {"imprint.rule": defaults.public_name(scheduled.rule.name)}
+        with tracing.span("fire schedule", "producer", attributes=attributes) as span, self._db.queue() as tx:
             fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
+            span.note({"imprint.events": fired.events})
         self._agenda.put(scheduled, fired.again_at)
         if fired.events:
             self._bell.notify()
@@ -244,7 +247,11 @@ def run_clock(settings: Settings) -> None:
     celery = celery_app.create(settings, broker_url(settings))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
-    Service(celery, scheduler_cls=partial(Clock, settings=settings)).start()
+    tracing.start("imprint-clock")
+    try:
+        Service(celery, scheduler_cls=partial(Clock, settings=settings)).start()
+    finally:
+        tracing.stop()
 
 
 def _is_for_users(scheduled: Scheduled) -> bool:

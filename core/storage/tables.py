@@ -696,6 +696,7 @@ dispatches = _tenant_table(
     Column("edited_by", Text, comment="The key that has changed the parameters."),
     _fingerprint(),
     _flag("lists_others", comment="Whether `params` lists sessions or events of others than its event's."),
+    _json("trace", comment="Trace context in which it was decided, as headers; null: there was none."),
     _index("dispatches_listing", "tenant_id", "id", where="lists_others"),
     _index(
         "dispatches_turns",

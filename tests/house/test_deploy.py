@@ -161,6 +161,15 @@ def test_every_setting_of_the_manual_is_handed_through(compose, name):
     assert not missing, f"add to x-settings in docker-compose.yml: {', '.join(sorted(missing))}"
 
 
+def test_every_variable_of_the_page_on_traces_is_handed_through(compose, root):
+    page = (root / "docs/traces.md").read_text(encoding="utf-8")
+    variables = set(re.findall(r"^\| (`OTEL_.*?`) \|", page, re.MULTILINE))
+    named = {name for row in variables for name in re.findall(r"OTEL_\w+", row)}
+    assert len(named) > 10
+    for process in PROCESSES:
+        assert named <= compose["services"][process]["environment"].keys(), process
+
+
 def test_no_password_stands_on_a_command_line(compose):
     for service in compose["services"].values():
         first_line = " ".join(service.get("command") or []).split("<<", 1)[0]

@@ -15,7 +15,7 @@ from kombu import Connection, Exchange
 from kombu.message import Message
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
-from core import metrics
+from core import metrics, tracing
 from core.errors import Invalid, Unauthorized
 from core.events import parsing
 from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS
@@ -100,8 +100,20 @@ class BusConsumer:
             most = self._intake.message_bytes
             _refuse("too_large", len(body), f"{most} bytes are allowed (IMPRINT_REQUEST_BYTES). Send it in parts.")
         else:
-            accept_message(self._intake, body, message.headers or {}, message.content_type or "")
+            self._accept(body, message.headers or {}, message.content_type or "")
         message.ack()  # type: ignore[no-untyped-call]
+
+    def _accept(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+        named = {str(name).lower(): _header(value) for name, value in headers.items()}
+        attributes: dict[str, tracing.Value] = {
+            "messaging.system": "redis" if self._url.startswith(("redis:", "rediss:")) else "rabbitmq",
+            "messaging.destination.name": EXCHANGE.name,
+            "messaging.operation.type": "process",
+            "messaging.message.body.size": len(body),
+        }
+        parent = tracing.received(named)
+        with tracing.span(f"process {EXCHANGE.name}", "consumer", parent, attributes=attributes):
+            accept_message(self._intake, body, named, content_type)
 
 
 class _CompressedMessage(Message):
@@ -126,7 +138,7 @@ def _refuse(reason: str, size: int, hint: str) -> None:
 
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    named = {str(k).lower(): _header(v) for k, v in headers.items()} | {"content-type": content_type}
+    named = {str(name).lower(): _header(value) for name, value in headers.items()} | {"content-type": content_type}
     try:
         tenant_id, labels = _tenant(intake_, named)
     except Unauthorized:

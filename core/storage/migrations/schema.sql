@@ -420,7 +420,7 @@ CREATE TYPE claim AS (
     rule_version int, attempt int, lease uuid, alone text, lane text, lane_limit int, overruns int, replay_id uuid,
     root_seq bigint, correlation_id text, hop smallint, lineage text[], turn_before text, waited float8, embedding jsonb,
     event_seq bigint, event_id text, source text, event_type text, subject text, "time" timestamptz, payload jsonb,
-    session_id text, user_id text, causation_id text, extensions jsonb
+    session_id text, user_id text, causation_id text, extensions jsonb, trace jsonb
 );
 
 -- Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left to
@@ -457,7 +457,7 @@ BEGIN
                 THEN extract(epoch FROM clock_timestamp() - d.created_at)::float8 END,
            (SELECT s.value FROM tenant_settings s WHERE s.tenant_id = d.tenant_id AND s.name = 'embedding'),
            e.seq, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id, e.causation_id,
-           e.extensions
+           e.extensions, d.trace
     -- By a value that is known: a plan that joins by a column could read the whole log.
     FROM dispatches d LEFT JOIN events e ON e.seq = place
     WHERE d.id = claimed;
