@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from core import metrics, tracing
 from core.config import Settings
+from core.events import broker_users
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
@@ -119,6 +120,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
         self._spacing = Spacing()
+        self._name = ""
         self._looks = Looks()
         self._rests = False
         super().__init__(*args, **options)
@@ -166,11 +168,19 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             with self._spacing.look():
                 self._gauges.read()
             self._gauged = began
+            self._announce()
         next_at = self._agenda.next()
         wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
         if next_at is not None:
             wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
         return max(wait, 0.0)
+
+    def _announce(self) -> None:
+        """Say on the broker which installation uses it; `imprint doctor` finds a second one by that."""
+        url = broker_url(self._settings)
+        if broker_users.is_redis(url):
+            self._name = self._name or broker_users.installation(self._db)
+            broker_users.announce(url, self._name)
 
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""

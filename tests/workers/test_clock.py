@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from pydantic import SecretStr
 from sqlalchemy import text
 
 from api.stack.postgres import Postgres
 from core.config import Settings
+from core.events import broker_users
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
 from core.settings.limits import TenantLimits
@@ -117,6 +119,15 @@ def assert_each_second_once(names: list[str], *, at_least: int) -> None:
     seconds = [datetime.fromisoformat(name.partition("@")[2]) for name in names]
     assert len(seconds) >= at_least
     assert [int((moment - seconds[0]).total_seconds()) for moment in seconds] == list(range(len(seconds)))
+
+
+def test_a_clock_announces_its_installation_on_the_broker(clock: Clock, quick: Settings) -> None:
+    url = broker_url(quick)
+    with closing(redis.Redis.from_url(url)) as broker:
+        broker.delete(broker_users.KEY)
+        clock.tick()
+        assert broker_users.count(url) == 1
+        broker.delete(broker_users.KEY)
 
 
 def test_the_action_of_a_scheduled_rule_runs(clock: Clock, app: Database, queue: Database, works: Works) -> None:

@@ -21,6 +21,12 @@ from core.storage import db
 from tests.commands import Imprint, served
 from tests.ports import POLL_SECONDS, free_port
 
+_BEAT = text("""
+    INSERT INTO heartbeats (process, at, version, queue, processes)
+    VALUES (:name, now() + interval '1 hour', :version, cast(:queue AS text), CASE WHEN :queue IS NOT NULL THEN 2 END)
+""")
+"""An hour ahead, so that a slow test does not outlive it."""
+
 
 @pytest.fixture
 def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Imprint:
@@ -42,7 +48,8 @@ def serving(settings: Settings, doctor: Imprint, monkeypatch: pytest.MonkeyPatch
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
         for name in heartbeat.REQUIRED_PROCESSES:
-            tx.execute(text("INSERT INTO heartbeats (process, at) VALUES (:name, now())"), {"name": name})
+            values = {"name": name, "version": heartbeat.VERSION, "queue": name.partition("worker-")[2] or None}
+            tx.execute(_BEAT, values)
     yield doctor
     owner.dispose()
 
@@ -91,8 +98,9 @@ def test_where_nothing_runs_it_fails_and_says_the_way_out(doctor: Imprint) -> No
     assert "Start it with `imprint up`" in answer.out
     assert states(doctor) == {
         **dict.fromkeys(
-            ["python", "settings", "postgresql", "valkey", "model", "extractor", "disk", "receipts", "port"], "ok"
+            ["settings", "python", "postgresql", "valkey", "model", "extractor", "disk", "files", "passwords"], "ok"
         ),
+        **dict.fromkeys(["receipts", "port"], "ok"),
         "stack": "fail",
     }
 
@@ -159,7 +167,7 @@ def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: 
     monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
     assert "sha256 as published" in doctor("doctor").out
     spoilt = replace(MODELS["local"], files={"model.safetensors": "0" * 64})
-    monkeypatch.setattr("api.cli.commands.host.doctor.MODELS", {"local": spoilt})
+    monkeypatch.setattr("api.cli.commands.host.checks.models.MODELS", {"local": spoilt})
     monkeypatch.setattr("core.inference.local_embedder.MODELS", {"local": spoilt})
     said = doctor("doctor")
     assert said.code == 1
