@@ -106,7 +106,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     ) -> None:
         """`database`: the pool of the router in the same process, which beats for the clock as well."""
         self._settings = settings or Settings()
-        self._budget = DailyBudget(self._settings.llm_tokens_per_day, self._settings.llm_cost_per_day)
+        self._budget = DailyBudget.of(self._settings)
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")

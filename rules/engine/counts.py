@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import TextClause, text
 
+from core.config import Settings
 from core.events.log import OPEN_DISPATCH
 from core.storage.db import Tx
 from rules.document.counting import MAX_COUNTED, AnyCount, BudgetShare, DispatchCount, EventCount, MemoryCount
@@ -35,6 +36,14 @@ class DailyBudget(NamedTuple):
 
     tokens: int | None = None
     cost: float | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the limits of the settings."""
+        return cls(settings.llm_tokens_per_day, settings.llm_cost_per_day)
+
+
+NO_BUDGET: Final = DailyBudget()
 
 
 @dataclass(slots=True)

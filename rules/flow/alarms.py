@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import text
 
+from core.errors import Invalid, Problem
 from core.events import log
 from core.events.log import SOURCE, Announcement
 from core.storage.db import Tx, recordset
 from core.types import Event, Json
+from rules.document.schema import Rule
+from rules.document.timing import Schedule
 from rules.engine import counts
 from rules.engine.conditions import compile_conditions
 from rules.engine.counts import TENANT, DailyBudget, Look, Subject
@@ -134,6 +137,24 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fi
     if due is None:
         return schedules.store(tx, scheduled, fired_to=now)
     return schedules.store(tx, scheduled, fired_to=due, fresh=_look(tx, scheduled, due, budget))
+
+
+def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, budget: DailyBudget) -> Event:
+    """Return the event that an alarm would raise with what it counts now; of several keys of the first that it would.
+
+    Invalid: there are too many rows to count.
+    """
+    rule, version = numbered
+    schedule = rule.schedule or Schedule(every_seconds=60)
+    look = counts.look(tx, Subject(tenant_id, schedule.for_each, [now]), rule.counts or {}, budget)[now]
+    if look.partial:
+        detail = "there are too many rows to count; shorten `within_seconds`, or name rarer types"
+        raise Invalid([Problem("/counts", detail)])
+    scheduled = Scheduled(tenant_id, rule, version, schedule)
+    changed = edges(scheduled, now, look, {})
+    key = changed[0].key if changed else min(look.by_key, default=TENANT)
+    numbers = look.by_key.get(key, counts.complete(rule.counts or {}, {}))
+    return replace(_event(AlarmRule.of(scheduled), now, Edge(key, numbers)), tenant_id=tenant_id)
 
 
 def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
