@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import text
@@ -96,7 +97,9 @@ def announcement(rule: AlarmRule, due: datetime, edge: Edge, reason: Reason = "o
     payload, verb = _payload(rule, due, edge), "raised"
     if edge.since is not None:
         payload, verb = payload | {"raised_at": _utc(edge.since), "reason": reason}, "cleared"
-    name = "@".join([rule.name, _utc(due), verb, *([edge.key] if edge.key else [])])
+    # Not the key itself: the id stays where a user is erased.
+    digest = [blake2b(edge.key.encode(), digest_size=8).hexdigest()] if edge.key else []
+    name = "@".join([rule.name, _utc(due), verb, *digest])
     return Announcement(name, f"alarm.{verb}", due, payload, f"rule:{rule.name}")
 
 
