@@ -28,8 +28,9 @@ from core.maintenance.heartbeat import Heartbeat
 from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
+from rules.engine.counts import DailyBudget
 from rules.engine.ruleset import Ruleset
-from rules.flow import flow_rows, schedules
+from rules.flow import alarms, flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
 from rules.registry import defaults
 from rules.registry.live_rules import LiveRules
@@ -116,6 +117,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     ) -> None:
         """`database`: the pool of the router in the same process, which beats for the clock as well."""
         self._settings = settings or Settings()
+        self._budget = DailyBudget.of(self._settings)
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
@@ -185,7 +187,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
-        expired, glances = 0, self._looks.glances
+        expired, over, glances = 0, 0, self._looks.glances
         glance, timed = (sweep.GLANCE, glances.look()) if glances.is_due else (sweep.NOW, nullcontext())
         with timed:
             ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *self._book.asking)
@@ -194,6 +196,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
                 self._book.refresh(tx)
                 if not self._agenda.knows(self._book.sets):
                     schedules.forget_gone(tx)
+                    over = alarms.forget_gone(tx, now)
                 expired = sweep.expire(tx) if expiring else 0
         if began - self._gauged >= GAUGE_SECONDS:
             self._db.ask_queues(*flow_rows.forgetting(now))
@@ -203,7 +206,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
-        if expired or owed:  # A router that rests then looks at what they emit.
+        if expired or over or owed:  # A router that rests then looks at what they emit.
             self._bell.notify()
         return now
 
@@ -234,7 +237,11 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         policy, page = self._settings.catch_up, self._settings.schedule_page
         attributes = {"imprint.rule": defaults.public_name(scheduled.rule.name)}
         with tracing.span("fire schedule", "producer", attributes=attributes) as span, self._db.queue() as tx:
-            fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
+            if scheduled.rule.counts is None:
+                fired = schedules.fire(tx, scheduled, now, policy, page)
+            else:
+                fired = alarms.fire(tx, scheduled, now, self._budget)
+            fired = fired or Fired(0, self._later(now))
             span.note({"imprint.events": fired.events})
         self._agenda.put(scheduled, fired.again_at)
         if fired.events:
@@ -265,7 +272,7 @@ def run_clock(settings: Settings) -> None:
 
 
 def _is_for_users(scheduled: Scheduled) -> bool:
-    return scheduled.schedule.for_each == "user"
+    return scheduled.schedule.for_each == "user" and scheduled.rule.counts is None
 
 
 def _stop(*_: object) -> None:

@@ -46,17 +46,20 @@ CREATE POLICY all_queues ON rules TO imprint_router USING (true) WITH CHECK (tru
 CREATE POLICY all_queues ON rule_versions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON sessions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON schedules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON alarms TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY lookups ON memories FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON messages FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON evidence FOR SELECT TO imprint_router USING (true);
 CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name IN ('limits', 'embedding'));
 
 GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
 GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches, turn_bounds TO imprint_router;
-GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules TO imprint_router;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules, alarms TO imprint_router;
 GRANT SELECT (tenant_id, id, user_id, status, importance, recorded_at) ON memories TO imprint_router;
 GRANT SELECT (tenant_id, session_id, position, event_seq, token_count, occurred_at) ON messages TO imprint_router;
 GRANT SELECT (tenant_id, at, input_tokens, output_tokens, cost) ON model_calls TO imprint_router;
+GRANT SELECT (tenant_id, memory_id, event_id) ON evidence TO imprint_router;
 
 -- The same search with the vectors of the other model.
 CREATE SCHEMA second;
