@@ -20,9 +20,13 @@ NAMES: Final = frozenset(str(document["name"]) for document in load())
 """Names of the default rules."""
 
 
+OTHER = "other"
+"""What all rules but the defaults count as."""
+
+
 def public_name(rule: str) -> str:
-    """Return the name of a default rule, and `other` for the rest, for metrics and traces.
+    """Return the name of a default rule, and OTHER for the rest, for metrics and traces.
 
     Names of tenants' rules would be visible to their readers, and each would stay there after its rule is deleted.
     """
-    return rule if rule in NAMES else "other"
+    return rule if rule in NAMES else OTHER
