@@ -298,7 +298,8 @@ WORKERS: Final = Dashboard(
         "Database",
         Lines(
             "Connections", "none",
-            "Connections of the processes' pools. Bad: none idle for minutes.",
+            "Connections of the pools: used at once, and idle beside them. Bad: used near IMPRINT_DATABASE_POOL for each "
+            "process.",
             {"{{job}} {{state}}": total("imprint_database_connections", "job, state")},
             stacked=True,
         ),
