@@ -65,13 +65,13 @@ def schema() -> str:
     written["properties"]["settings"] = {
         "type": "object",
         "additionalProperties": False,
-        "description": "Any [setting](settings.md) that is not secret, for all processes; objects and lists as JSON.",
+        "description": "Any [setting](settings.md) that is not secret; objects and lists as JSON.",
         "properties": plain,
     }
     written["properties"]["secrets"] = {
         "type": "object",
         "additionalProperties": False,
-        "description": "`name` of a Secret and the `key` in it, for each secret setting.",
+        "description": "`name` of a Secret and `key` in it, by setting.",
         "required": list(REQUIRED),
         "properties": secret,
     }
@@ -129,7 +129,7 @@ def _default(defaults: Any, name: str) -> str:
     if isinstance(value, dict) and value and not any(item and isinstance(item, dict | list) for item in value.values()):
         return ", ".join(f"`{key}: {json.dumps(item)}`" for key, item in value.items())
     if isinstance(value, dict | list) or value == "":
-        return "–" if not value else "see `values.yaml`"
+        return "–" if not value else "see there"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
@@ -149,12 +149,12 @@ def fingerprint() -> str:
 
 def rendered(helm: str) -> dict[Path, str]:
     """Return the generated files below `deploy/kustomize` with their texts."""
-    head = f"# Rendered from deploy/helm/imprint by `make manifests`; do not edit.\n# Chart: {fingerprint()}\n"
+    head = "# Rendered from deploy/helm/imprint by `make manifests`; do not edit.\n"
     files: dict[Path, str] = {}
     for template, text in _templates(helm, "values.yaml").items():
         files[Path("base") / f"{template}.yaml"] = head + text
     names = sorted(path.name for path in files)
-    files[Path("base/kustomization.yaml")] = head + yaml.safe_dump(
+    files[Path("base/kustomization.yaml")] = f"{head}# Chart: {fingerprint()}\n" + yaml.safe_dump(
         {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": names}, sort_keys=False
     )
     for template, text in _templates(helm, "values-production.yaml").items():

@@ -70,15 +70,8 @@ def test_the_table_of_values_is_that_of_the_schema(root):
 
 def test_the_base_was_rendered_from_this_chart(root):
     """`make kubernetes` renders it again with Helm and compares the texts; this needs no Helm."""
-    rendered = [
-        file
-        for part in ("base", "components")
-        for file in (root / "deploy/kustomize" / part).rglob("*.yaml")
-        if file.name != "kustomization.yaml" or part == "base"
-    ]
-    assert len(rendered) >= 10
-    for file in rendered:
-        assert f"# Chart: {kubernetes.fingerprint()}\n" in file.read_text(), f"{file} {STALE}"
+    base = (root / "deploy/kustomize/base/kustomization.yaml").read_text()
+    assert f"# Chart: {kubernetes.fingerprint()}\n" in base, STALE
 
 
 def test_chart_image_and_project_have_one_version(root):

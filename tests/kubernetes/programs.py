@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +15,16 @@ ROOT = Path(__file__).parents[2]
 CHART = ROOT / "deploy/helm/imprint"
 BIN = ROOT / ".venv-kubernetes/bin"
 NODE = ROOT / ".kubernetes"
+
+MODELS = {
+    "HTTPRoute": "gateway-api/gateway.networking.k8s.io/v1",
+    "PrometheusRule": "prometheus-operator/monitoring.coreos.com/v1",
+    "ScaledObject": "keda/keda.sh/v1alpha1",
+    "ServiceMonitor": "prometheus-operator/monitoring.coreos.com/v1",
+}
+"""Where the model of each kind of custom resource is, in the packages for Node."""
+
+TYPESCRIPT = ("--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--moduleResolution", "nodenext")
 
 HELMS = ("helm-3", "helm-4")
 EVERYTHING = (
@@ -62,7 +73,18 @@ def schema_faults(objects: Iterable[Manifest], version: str, folder: Path) -> st
     return "\n".join(line for line in said.splitlines() if "passed" not in line)
 
 
+def misspelt_fields(objects: Iterable[Manifest]) -> str:
+    """What TypeScript says of custom resources as values of their types; it knows every field, but no pattern."""
+    imports = [f'import type {{ I{kind} }} from "@kubernetes-models/{path}/{kind}";' for kind, path in MODELS.items()]
+    values = [f"export const o{n}: I{each['kind']} = {json.dumps(each)};" for n, each in enumerate(objects)]
+    with tempfile.TemporaryDirectory(dir=NODE) as folder:
+        file = Path(folder, "objects.ts")
+        file.write_text("\n".join([*imports, *values]))
+        command = [str(NODE / "node_modules/.bin/tsc"), *TYPESCRIPT, str(file)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
 def custom_faults(objects: list[Manifest]) -> list[str]:
-    """What the schemas of custom resources say, in the order of the objects; empty: nothing."""
+    """What the schemas of custom resources say of values, in the order of the objects; empty: nothing."""
     said = run("node", str(NODE / "custom_resources.mjs"), given=json.dumps(objects), folder=NODE)
     return list(json.loads(said))

@@ -22,7 +22,7 @@ from tests.manifests import Manifest
 pytestmark = pytest.mark.kubernetes
 
 VERSIONS = ("1.34.0", "1.37.0")
-CUSTOM = {"HTTPRoute", "ScaledObject", "PrometheusRule", "ServiceMonitor"}
+CUSTOM = set(programs.MODELS)
 
 ACCEPTED = {
     ("CKV_K8S_35", "Deployment"): "settings are read from the environment, not from files",
@@ -84,6 +84,14 @@ def test_custom_resources_fit_their_schemas(everything):
     custom = [manifest for (kind, _), manifest in everything.items() if kind in CUSTOM]
     assert {manifest["kind"] for manifest in custom} == CUSTOM
     assert programs.custom_faults(custom) == [""] * len(custom)
+    assert programs.misspelt_fields(custom) == ""
+
+
+@pytest.mark.parametrize("kind", sorted(CUSTOM))
+def test_the_types_of_custom_resources_notice_a_misspelt_field(everything, kind):
+    broken = copy.deepcopy(next(manifest for (own, _), manifest in everything.items() if own == kind))
+    broken["spec"]["minReplicasCount"] = 1
+    assert "minReplicasCount" in programs.misspelt_fields([broken])
 
 
 def test_the_schemas_of_custom_resources_notice_a_wrong_value(everything):
@@ -223,6 +231,17 @@ def test_the_hook_comes_before_what_it_migrates_for(everything):
     job = everything["Job", "imprint-migrate"]
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert "serviceAccountName" not in manifests.pod(job), "the chart's does not exist before the first install"
+
+
+def test_a_list_of_nobody_admits_nobody():
+    lists = ("prometheus", "clients", "outside.ports", "outside.to")
+    for name in lists:
+        made = programs.template("--set-json", f"networkPolicy.{name}=[]")
+        assert "ingress" not in made["NetworkPolicy", "imprint-metrics"]["spec"] or name != "prometheus"
+        assert "egress" not in made["NetworkPolicy", "imprint-outside"]["spec"] or not name.startswith("outside")
+        (rule,) = made["NetworkPolicy", "imprint-clients"]["spec"]["ingress"]
+        assert rule["from"]
+        assert len(rule["from"]) == (1 if name == "clients" else 2), "and the pod of the test"
 
 
 def test_scaled_processes_leave_their_number_to_who_scales_them(everything):
