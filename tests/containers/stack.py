@@ -60,7 +60,8 @@ class Stack:
 
     def inside(self, service: str, *command: str, check: bool = True, **more: object) -> str:
         """Run a command in a service's container and return what it writes."""
-        return self.podman("exec", *(["-i"] if more else []), self.container(service), *command, check=check, **more)
+        options = ["--interactive"] if "stdin" in more else []
+        return self.podman("exec", *options, self.container(service), *command, check=check, **more)
 
     def inspected(self, service: str) -> Json:
         described: Json = json.loads(self.podman("inspect", self.container(service)))[0]

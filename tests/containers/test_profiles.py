@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.patience import wait_until
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
 
+AS_OWNER = ("--username=imprint", "--dbname=imprint")
 JOBS = {f"imprint-{name}" for name in ("api", "router", "worker-io", "worker-cpu", "clock")}
 OLD = ROOT / "tests/core/storage/revision_0037.sql"
 """A database as an earlier version left it, with rows of two tenants; its vectors are of the model `hash`."""
@@ -54,19 +56,38 @@ def test_prometheus_finds_every_process_by_its_name(stack: Stack) -> None:
     stack.wait_until_healthy(["prometheus"])
     address = f"http://127.0.0.1:{stack.settings['IMPRINT_PROMETHEUS_PORT']}/api/v1/query"
 
-    def answering() -> set[str]:
+    def answering() -> list[str]:
         series = httpx.get(address, params={"query": "up == 1"}).json()["data"]["result"]
-        return {row["metric"]["job"] for row in series}
+        return sorted(row["metric"]["job"] for row in series)
 
-    wait_until(lambda: answering() == JOBS, every=1)
+    wait_until(lambda: answering() == sorted(JOBS), every=1)
+    stack.compose("up", "--detach", "--no-recreate", "--scale", "worker-cpu=2", "worker-cpu")
+    wait_until(lambda: answering() == sorted([*JOBS, "imprint-worker-cpu"]), every=1)
+
+
+def test_a_dump_is_restored_into_an_empty_server_as_the_manual_says(podman: Podman, stack: Stack) -> None:
+    dump = podman.folder / "imprint.dump"
+    with dump.open("wb") as file:
+        command = ("pg_dump", "--username=imprint", "--format=custom", "imprint")
+        stack.inside("postgres", *command, stdout=file, stderr=subprocess.DEVNULL)
+    secrets = {name: value for name, value in stack.settings.items() if name.endswith(("_PASSWORD", "_KEY"))}
+    empty = Stack(podman, "imprint-new", fresh_settings(**secrets))
+    with closing(Talker(stack)) as talker, running(empty, "postgres") as new:
+        new.wait_until_healthy(["postgres"])
+        new.compose("run", "--rm", "migrate")
+        with dump.open("rb") as file:
+            new.inside("postgres", "pg_restore", *AS_OWNER, "--clean", "--if-exists", stdin=file)
+        new.up("api")
+        new.wait_until_healthy(["api"])
+        talker.http.base_url = new.url
+        assert "Lisbon" in talker.search("Where is the home of Ada?")[0]
 
 
 def test_a_database_of_an_earlier_version_is_migrated_by_the_image(podman: Podman) -> None:
     stack = Stack(podman, "imprint-old", fresh_settings(IMPRINT_EMBEDDING="hash"))
     with running(stack, "postgres"):
         stack.wait_until_healthy(["postgres"])
-        psql = ("psql", "--username=imprint", "--dbname=imprint", "--host=127.0.0.1", "--no-psqlrc", "--quiet")
-        ask = ("env", f"PGPASSWORD={stack.settings['IMPRINT_POSTGRES_PASSWORD']}", *psql, "--set=ON_ERROR_STOP=1")
+        ask = ("psql", *AS_OWNER, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1")
         stack.inside("postgres", *ask, "--command", "CREATE ROLE imprint_app; CREATE ROLE imprint_router")
         copied = f"{stack.container('postgres')}:/tmp/{OLD.name}"
         podman("cp", OLD, copied)
