@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -38,16 +38,12 @@ def build(stack: Stack, *more: str) -> None:
     stack.compose(*options, "build", "--build-arg", f"BASE={engine.BASE}", "migrate")
 
 
-@pytest.fixture(scope="module")
-def stack(podman: Podman) -> Iterator[Stack]:
-    """Everything that always runs, once it is ready."""
-    stack = Stack(podman, "imprint-stack")
+@contextmanager
+def running(stack: Stack, *services: str) -> Iterator[Stack]:
+    """Start services, or all that always run; remove them in the end with all that they kept."""
     stack.remove()
     try:
-        begin = time.monotonic()
-        stack.up()
-        stack.wait_until_ready()
-        print(f"ready after {time.monotonic() - begin:.0f} s")
+        stack.up(*services)
         yield stack
     finally:
         stack.remove()

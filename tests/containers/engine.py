@@ -88,7 +88,7 @@ def run(command: list[str], environment: Mapping[str, str], *, check: bool = Tru
     done: subprocess.CompletedProcess[str] = subprocess.run(
         command, env=dict(environment), text=True, check=False, **options
     )
-    assert not check or done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-4000:]}"
+    assert not check or done.returncode == 0, f"{' '.join(command)}\n{(done.stdout or '')[-4000:]}"
     return str(done.stdout)
 
 

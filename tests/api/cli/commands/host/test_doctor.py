@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.server
 import threading
 from collections.abc import Iterator
@@ -223,6 +224,19 @@ def test_a_taken_port_is_a_warning(doctor: Imprint, monkeypatch: pytest.MonkeyPa
 def test_a_full_disk_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "FREE_DISK_BYTES", 1 << 60)
     assert states(doctor)["disk"] == "fail"
+
+
+def test_a_home_that_cannot_be_written_is_a_failure_only_where_something_is_kept_in_it(
+    doctor: Imprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container of the compose file nothing is: it knows the role of the application alone."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setenv("IMPRINT_DATABASE_APP_URL", f"postgresql://imprint_app:x@127.0.0.1:{free_port()}/imprint")
+    monkeypatch.setenv("IMPRINT_BROKER_URL", f"redis://127.0.0.1:{free_port()}/0")
+    monkeypatch.setenv("IMPRINT_RECEIPT_KEY", base64.b64encode(bytes(32)).decode())
+    assert (states(doctor)["postgresql"], states(doctor)["disk"]) == ("ok", "fail")
+    monkeypatch.setenv("IMPRINT_SECRETS_KEY", base64.b64encode(bytes(32)).decode())
+    assert states(doctor)["disk"] == "ok"
 
 
 def test_a_wheel_that_is_not_installed_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
