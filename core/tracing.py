@@ -102,7 +102,8 @@ class _NoSpan:
 
 
 _NO_SPAN: Final[Span] = _NoSpan()
-_NOTHING: Final[AbstractContextManager[Span]] = nullcontext(_NO_SPAN)
+UNTRACED: Final[AbstractContextManager[Span]] = nullcontext(_NO_SPAN)
+"""The block of a process without traces."""
 
 
 class _Process:
@@ -166,7 +167,7 @@ def span(
     """Return a context in which a new span is the active one. An exception that leaves it fails the span."""
     tracer = _Process.tracer
     if tracer is None:
-        return _NOTHING
+        return UNTRACED
     return tracer.active(begin(name, kind, parent, links, attributes))
 
 

@@ -31,8 +31,8 @@ def stored(extensions: Sequence[Json]) -> Sequence[Json]:
 
 def of(event: Event) -> Carrier | None:
     """Return the context that what follows from an event continues: the service's, else the publisher's."""
-    extensions = event.extensions or {}
-    return extensions.get(TRACE) or tracing.received(extensions)
+    extensions = event.extensions
+    return (extensions.get(TRACE) or tracing.received(extensions)) if extensions else None
 
 
 def within(event: Event, context: Carrier | None) -> Event:

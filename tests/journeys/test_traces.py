@@ -320,7 +320,9 @@ def test_a_refused_request_is_told_without_its_query(told: Told) -> None:
 
 def test_every_process_says_who_it_is(told: Told) -> None:
     processes = {span.process["service.instance.id"]: span.process for span in told.spans}
-    assert len(processes) >= 4, "the API, the router, and children of both workers"
+    assert len(processes) >= 5, "the API, the router, the clock, and children of both workers"
+    names = {process["service.name"] for process in processes.values()}
+    assert names == {"imprint-api", "imprint-router", "imprint-worker", "imprint-clock"}
     assert all(process["service.version"] for process in processes.values())
 
 

@@ -18,17 +18,19 @@ from sqlalchemy import text
 
 from api.stack.postgres import Postgres
 from core.config import Settings
-from core.events import broker_users
+from core.events import broker_users, trace_context
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
 from core.settings.limits import TenantLimits
 from core.storage import schema
 from core.storage.db import Database
-from core.types import Json
+from core.types import Event, Json
 from rules.registry import store
-from tests.patience import PATIENCE_SECONDS
+from tests.factories import events_since
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept_all, said
+from tests.spans import recording, traceparent
 from tests.works import Works
 from workers import app as celery_app
 from workers import clock as clocks
@@ -94,6 +96,20 @@ def look_again(clock: Clock) -> None:
 def keep_ticking(clock: Clock, until: threading.Event) -> None:
     while not until.is_set():
         until.wait(clock.tick())
+
+
+def test_what_a_schedule_emits_begins_a_trace(clock: Clock, app: Database) -> None:
+    save(app, "tick", EACH_SECOND)
+    with recording() as spans:
+        wait_until(lambda: clock.tick() >= 0 and bool(ticks(app)))
+    fired = [span for span in spans.all() if (span.attributes or {}).get("imprint.events")]
+    assert trace_context.of(ticks(app)[0]) == {"traceparent": traceparent(fired[0])}
+    assert dict(fired[0].attributes or {}) == {"imprint.rule": "other", "imprint.events": 1}
+
+
+def ticks(app: Database) -> list[Event]:
+    with app.tenant(TENANT) as tx:
+        return [event for event in events_since(tx, 0, 1000) if event.event_type == "clock.ticked"]
 
 
 def test_three_clocks_fire_each_due_time_once(quick: Settings, app: Database, queue: Database, works: Works) -> None:

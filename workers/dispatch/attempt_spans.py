@@ -19,6 +19,8 @@ links to it: one of hours, with a gap, would tell how long nobody worked."""
 
 def attempt(job: Job) -> AbstractContextManager[Span]:
     """Return a context that is the span of an attempt."""
+    if not tracing.is_on():
+        return tracing.UNTRACED
     is_late = job.trace is not None and age_seconds(job.id) > CHILD_SECONDS
     links = [job.trace] if is_late and job.trace else []
     return tracing.span(f"run {job.target}", "consumer", None if is_late else job.trace, links, _attributes(job))
