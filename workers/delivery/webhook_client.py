@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 import time
@@ -63,7 +64,7 @@ class WebhookRequest:
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(
-        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, message_id(job), parcel)}
+        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, job, parcel)}
     )
 
 
@@ -73,6 +74,16 @@ def message_id(job: Job) -> str:
     No tenant's name contains a colon, so the tenant ends at the first one.
     """
     return f"{job.tenant_id}:{job.id}"
+
+
+def idempotency_key(job: Job) -> str:
+    """Return the `idempotency-key`: the same for the same event, rule and action, whatever the dispatch.
+
+    After a restore to an earlier time the router decides again on events, with new dispatches: a receiver knows by this
+    what it has got already.
+    """
+    parts = (job.tenant_id, job.event.source, job.event.id, job.author.rule, job.params)
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def signatures(secrets: str, message_id: str, at: datetime, body: bytes) -> str:
@@ -90,10 +101,11 @@ def _key(secret: str) -> bytes:
         ) from error
 
 
-def _post(settings: Settings, message: str, parcel: WebhookRequest) -> int:
+def _post(settings: Settings, job: Job, parcel: WebhookRequest) -> int:
     """Post the request; return the status. No error contains the whole address or a secret."""
     body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {**_rule_headers(parcel), **_standard_headers(parcel.signing, message, body)}
+    headers = {**_rule_headers(parcel), **_standard_headers(parcel.signing, message_id(job), body)}
+    headers.setdefault(b"idempotency-key", idempotency_key(job).encode())
     timeout = settings.webhook_timeout_seconds
     try:
         with (
