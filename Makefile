@@ -33,12 +33,12 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # Markers of suites that install what they need, each with a target of its own.
-APART := rabbitmq monitoring model clients package kubernetes containers benches
+APART := rabbitmq monitoring recovery model clients package kubernetes containers benches
 WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring recovery model
 .PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
 .PHONY: fuzz lock clean
 
@@ -97,6 +97,9 @@ $(GRAFANA)/node_modules/.ready: $(GRAFANA)/package.json $(GRAFANA)/package-lock.
 monitoring: $(DEV) $(GRAFANA)/node_modules/.ready ## Every process as production runs it, under a real Prometheus, and dashboards by Grafana's types (installs Debian's package; needs root and npm)
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
 	$(BIN)/python -m pytest tests/house/test_deploy.py tests/house/test_monitoring.py tests/contracts/test_dashboards.py tests/contracts/test_monitoring.py
+
+recovery: $(DEV) ## Archives of a stack under load, killed and restored to a moment
+	$(BIN)/python -m pytest -m recovery tests/api/stack tests/faults
 
 $(MODEL_VENV)/.ready: tests/real_model/requirements.lock
 	$(PYTHON) -m venv $(MODEL_VENV)

@@ -20,8 +20,8 @@ OLDEST_PYTHON: Final = (3, 11)
 COMFORTABLE_DISK_BYTES: Final = 2 * 1024**3
 """Below it PostgreSQL still works, but not for long under load."""
 
-PRIVATE: Final = ("*.key", "secrets.json", "run/stack.json", "run/api.key", "run/*.pid")
-"""Files of the home that hold keys, passwords, or ids of processes to be ended."""
+PRIVATE: Final = ("*.key", "secrets.json", "run/stack.json", "run/api.key")
+"""Files of the home that hold keys or passwords."""
 
 
 def python(_installation: Installation) -> str:
