@@ -45,6 +45,7 @@ from core.config import Settings
 from core.context import retrievers
 from core.events import settle_tokens
 from core.events.doorbell import Doorbell
+from core.events.occurrences import Occurrences
 from core.index import reembedding
 from core.inference import configured_client
 from core.inference.batching_embedder import BatchingEmbedder
@@ -117,7 +118,7 @@ def create(
         finally:
             await opened.followers.close()
             await opened.settling.close()
-            for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+            for part in (sweeper, opened.occurrences, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
 
     app = DocumentedApi(
@@ -170,6 +171,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         {},
         settling,
         followers,
+        Occurrences(database, bell),
         retrievers=found,
         model=configured_client.load(settings, database),
     )
