@@ -48,6 +48,7 @@ from core.config import Settings
 from core.context import retrievers
 from core.events import settle_tokens
 from core.events.doorbell import Doorbell
+from core.events.occurrences import Occurrences
 from core.index import reembedding
 from core.inference import configured_client
 from core.inference.batching_embedder import BatchingEmbedder
@@ -124,7 +125,7 @@ def create(
         finally:
             await opened.followers.close()
             await opened.settling.close()
-            for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+            for part in (sweeper, opened.occurrences, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
             tracing.stop()  # Here, because the server ends the process by a signal.
 
@@ -181,6 +182,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         {},
         settling,
         followers,
+        Occurrences(database, bell),
         retrievers=found,
         model=configured_client.load(settings, database),
     )

@@ -66,6 +66,8 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "document.deleted": ("user_id", "group_id", "document_id", "version", "passages"),
     "rule.changed": ("rule", "version", "author", "comment", "change"),
     "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id", "requested_by"),
+    "events.refused": ("door", "reason", "refused"),
+    "searches.counted": ("searches", "without_memories"),
     "alarm.raised": ("rule", "version", "due_at", "counts", "user_id", "session_id", "source"),
     "alarm.cleared": tuple("rule version due_at counts user_id session_id source raised_at reason".split()),
     "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),

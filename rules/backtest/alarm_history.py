@@ -96,11 +96,11 @@ class AlarmHistory:
 
     def _count(self, side: AlarmSide, dues: Sequence[datetime]) -> Mapping[datetime, Look]:
         own = set(side.dues)
-        wanted, schedule = [due for due in dues if due in own], side.scheduled.schedule
-        if not wanted:
+        due_times, schedule = [due for due in dues if due in own], side.scheduled.schedule
+        if not due_times:
             return {}
         with reading.read_only(self.db, self.tenant_id) as tx:
-            subject = Subject(self.tenant_id, schedule.for_each, wanted)
+            subject = Subject(self.tenant_id, schedule.for_each, due_times)
             return counts.look(tx, subject, side.scheduled.rule.counts or {}, self.budget)
 
     def _begun(self, due: datetime, looks: Mapping[Side, Look]) -> list[tuple[Announcement, list[Side]]]:
@@ -116,7 +116,7 @@ class AlarmHistory:
 
 
 def _nothing(due: datetime) -> Announcement:
-    return Announcement("", "clock.ticked", due, {})
+    return Announcement(f"@{due.isoformat()}", "clock.ticked", due, {})
 
 
 def event_of(seq: int, tenant_id: str, announcement: Announcement) -> Event:

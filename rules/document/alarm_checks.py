@@ -93,14 +93,14 @@ def _is_out_of_reach(leaf: Leaf) -> bool:
 
 
 def _leaves(rule: AlarmParts) -> Iterator[tuple[str, Leaf]]:
-    for place, tree in (("/conditions", rule.conditions), ("/clears", rule.clears)):
+    for root, tree in (("/conditions", rule.conditions), ("/clears", rule.clears)):
         if tree is not None:
-            yield from _all_leaves(tree, place)
+            yield from _all_leaves(tree, root)
 
 
-def _all_leaves(tree: Leaf | Group, place: str) -> Iterator[tuple[str, Leaf]]:
+def _all_leaves(tree: Leaf | Group, root: str) -> Iterator[tuple[str, Leaf]]:
     """Yield the comparisons of a tree with their places, those about list items included."""
-    for pointer, leaf in leaves(tree, place):
+    for pointer, leaf in leaves(tree, root):
         yield pointer, leaf
         if isinstance(leaf.value, Leaf | Group):
             yield from _all_leaves(leaf.value, f"{pointer}/value")

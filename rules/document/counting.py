@@ -37,25 +37,24 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 CountName = Annotated[str, StringConstraints(pattern=f"^{paths.COUNT_NAME}$")]
 
 
-class _Count(Model):
-    per: Annotated[
-        CountName | None,
-        Field(description="Another count to divide by; unknown where that one is 0", examples=["searches"]),
-    ] = None
+Per = Annotated[
+    CountName | None,
+    Field(description="Another count to divide by; unknown where that one is 0", examples=["searches"]),
+]
 
 
-class EventCount(_Count):
+class EventCount(Model):
     """Accepted events of some types."""
 
-    of: Literal["events"]
+    of: Annotated[Literal["events"], Field(description="Kind of the count")]
     event_type: Annotated[
         ExactTypes,
         Field(description="Type, or a list of types, without wildcards", examples=["message.added"]),
     ]
     within_seconds: Within
-    source: Annotated[Name | None, Field(description="Only events of this source")] = None
-    user_id: Annotated[Name | None, Field(description="Only events of this user")] = None
-    session_id: Annotated[Name | None, Field(description="Only events of this session")] = None
+    source: Annotated[Name | None, Field(description="Only events of this source", examples=["support-bot"])] = None
+    user_id: Annotated[Name | None, Field(description="Only events of this user", examples=["ada"])] = None
+    session_id: Annotated[Name | None, Field(description="Only events of this session", examples=["s1"])] = None
     sum: Annotated[
         str | None,
         Field(
@@ -64,6 +63,7 @@ class EventCount(_Count):
             examples=["payload.searches"],
         ),
     ] = None
+    per: Per = None
 
     @property
     def types(self) -> list[str]:
@@ -71,34 +71,42 @@ class EventCount(_Count):
         return [self.event_type] if isinstance(self.event_type, str) else list(self.event_type)
 
 
-class MemoryCount(_Count):
+class MemoryCount(Model):
     """Memories that were created, by the source of the events that they cite."""
 
-    of: Literal["memories"]
+    of: Annotated[Literal["memories"], Field(description="Kind of the count")]
     within_seconds: Within
-    source: Annotated[Name | None, Field(description="Only memories with evidence from this source")] = None
-    user_id: Annotated[Name | None, Field(description="Only memories of this user")] = None
+    source: Annotated[
+        Name | None, Field(description="Only memories with evidence from this source", examples=["support-bot"])
+    ] = None
+    user_id: Annotated[Name | None, Field(description="Only memories of this user", examples=["ada"])] = None
+    per: Per = None
 
 
-class DispatchCount(_Count):
+class DispatchCount(Model):
     """Dispatches with a status."""
 
-    of: Literal["dispatches"]
+    of: Annotated[Literal["dispatches"], Field(description="Kind of the count")]
     status: Annotated[
         Literal["dead", "held", "open"],
         Field(description="`dead`: given up; `held`: waits for an approval or its turn; `open`: has not ended"),
     ]
     within_seconds: Annotated[
-        Within | None, Field(description="Only those that became dead, or were made, so many seconds before")
+        Within | None,
+        Field(description="Only those that became dead, or were made, so many seconds before", examples=[3600]),
     ] = None
-    target: Annotated[Name | None, Field(description="Only those of this agent")] = None
-    rule: Annotated[Name | None, Field(description="Only those of this rule")] = None
+    target: Annotated[Name | None, Field(description="Only those of this agent", examples=["memory_extractor"])] = None
+    rule: Annotated[Name | None, Field(description="Only those of this rule", examples=["extract_while_chatting"])] = (
+        None
+    )
+    per: Per = None
 
 
-class BudgetShare(_Count):
+class BudgetShare(Model):
     """Part of today's model budget that is used: 0 to 1 and above; unknown without a budget."""
 
-    of: Literal["budget"]
+    of: Annotated[Literal["budget"], Field(description="Kind of the count")]
+    per: Per = None
 
 
 AnyCount = EventCount | MemoryCount | DispatchCount | BudgetShare

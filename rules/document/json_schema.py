@@ -85,6 +85,9 @@ _EXAMPLES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
     ("Group", "none"): ([{"field": "payload.role", "op": "==", "value": "system"}],),
     ("Leaf", "value"): (3, "user", ["user", "assistant"], {"field": "payload.limit"}),
     ("Leaf", "threshold"): (0.6,),
+    ("EventCount", "within_seconds"): (3600,),
+    ("MemoryCount", "within_seconds"): (86_400,),
+    ("DispatchCount", "within_seconds"): (3600,),
     ("Webhook", "payload"): ({"text": "{{payload.content}}"},),
 }
 """Examples for fields whose models have none."""
@@ -108,6 +111,11 @@ _CHOICES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "low": "a mistake is easily undone",
         "medium": "a mistake is noticed, and takes work to undo",
         "high": "a mistake does lasting harm: does not run as `auto` unless the tenant allows it",
+    },
+    ("DispatchCount", "status"): {
+        "dead": "given up, and not replayed since",
+        "held": "waits for an approval, its time or its turn",
+        "open": "has not ended",
     },
     ("Schedule", "for_each"): {
         "tenant": "one event each time",

@@ -124,20 +124,20 @@ class Rule(Model):
             examples=[{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}, {"every_seconds": 3600, "for_each": "user"}],
         ),
     ] = None
-    conditions: Annotated[
-        Condition | None,
-        Field(
-            description="Conditions on the event: a comparison, or `all`, `any` and `none` of several. Default: "
-            "always true",
-            examples=[VERBATIM["conditions"], ANY_TOOL],
-        ),
-    ] = None
     counts: Annotated[
         Counts | None,
         Field(
             description="Counts by name. They make the rule an alarm: its conditions read `count.…`, it acts once when "
             "they begin to hold, and not again before they are over",
             examples=[{"dead": {"of": "dispatches", "status": "dead"}}],
+        ),
+    ] = None
+    conditions: Annotated[
+        Condition | None,
+        Field(
+            description="Conditions on the event: a comparison, or `all`, `any` and `none` of several. Default: "
+            "always true",
+            examples=[VERBATIM["conditions"], ANY_TOOL],
         ),
     ] = None
     clears: Annotated[
@@ -305,21 +305,21 @@ FIELDS: Final = {name: tuple(model.model_fields) for name, model in _PARTS.items
 
 
 def _beyond_limits(rule: Rule) -> Iterator[Problem]:
-    for place, tree in (("/conditions", rule.conditions), ("/clears", rule.clears)):
+    for root, tree in (("/conditions", rule.conditions), ("/clears", rule.clears)):
         if tree is not None:
-            yield from _tree_problems(place, tree)
+            yield from _tree_problems(root, tree)
 
 
-def _tree_problems(place: str, tree: Leaf | Group) -> Iterator[Problem]:
+def _tree_problems(root: str, tree: Leaf | Group) -> Iterator[Problem]:
     leaves = 0
-    for pointer, node, depth, in_item in _nodes(tree, place, 1, in_item=False):
+    for pointer, node, depth, in_item in _nodes(tree, root, 1, in_item=False):
         if depth == MAX_DEPTH + 1:
             yield Problem(pointer, f"conditions may be nested at most {MAX_DEPTH} levels deep; split the rule")
         if isinstance(node, Leaf):
             leaves += 1
             yield from _misplaced_fields(pointer, node, in_item=in_item)
     if leaves > MAX_LEAVES:
-        yield Problem(place, f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
+        yield Problem(root, f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
 
 
 Placed = tuple[str, Leaf | Group, int, bool]

@@ -106,8 +106,8 @@ def announcement(rule: AlarmRule, due: datetime, edge: Edge, reason: Reason = "o
 def _payload(rule: AlarmRule, due: datetime, edge: Edge) -> Json:
     named = {_KEY_FIELDS[rule.for_each]: edge.key} if rule.for_each in _KEY_FIELDS else {}
     # Without unknown numbers: a comparison with one is false, as with any missing field.
-    known = {name: number for name, number in edge.counts.items() if number is not None}
-    return {"rule": rule.name, "version": rule.version, "due_at": _utc(due), **named, "counts": known}
+    numbers = {name: number for name, number in edge.counts.items() if number is not None}
+    return {"rule": rule.name, "version": rule.version, "due_at": _utc(due), **named, "counts": numbers}
 
 
 def _event(rule: AlarmRule, due: datetime, edge: Edge) -> Event:
@@ -123,14 +123,15 @@ def _utc(moment: datetime) -> str:
 def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fired | None:
     """Look at an alarm whose due time has come; of several missed ones at the latest.
 
-    Like `schedules.fire`: an alarm that is new, or whose schedule has changed, is looked at from now on. None: another
-    clock holds the row, or the rule has been edited since it was read.
+    Like `schedules.fire`: an alarm that is new, enabled again, or whose schedule has changed, is looked at from now on.
+    None: another clock holds the row, or the rule has been edited since it was read.
     """
     row = schedules.lock(tx, scheduled)
     if row is None:
         return schedules.begin(tx, scheduled, now)
     if not scheduled.rule.enabled:
-        return schedules.store(tx, scheduled, fired_to=now, fresh=_disable(tx, scheduled, now))
+        schedules.store(tx, scheduled, fired_to=now)
+        return Fired(_disable(tx, scheduled, now), None)
     if row.schedule != schedules.table(scheduled):
         return schedules.store(tx, scheduled, fired_to=now)
     coming = schedules.next_due(scheduled.schedule, row.fired_to)

@@ -51,6 +51,7 @@ EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     "filled_in": LIST,
     "version": COUNT,
     "searches": COUNT,
+    "without_memories": COUNT,
     "passages": COUNT,
     "message_count": COUNT,
     "messages": COUNT,
