@@ -22,7 +22,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring model clients chromium browser screenshots adapters console-assets js js-types fuzz lock clean
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring model clients chromium browser screenshots adapters console-assets js js-types fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -43,13 +43,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not benches and not (browser and slow)"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not clients and not benches and not hosts and not (browser and slow)"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not benches and not browser"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not clients and not benches and not hosts and not browser"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -63,6 +63,10 @@ rabbitmq: $(READY) ## The journey over RabbitMQ (installs Debian's package; need
 	command -v rabbitmq-server >/dev/null || (apt-get update -qq && apt-get install -y -qq rabbitmq-server)
 	rabbitmqctl status >/dev/null 2>&1 || (rabbitmq-server -detached && sleep 5 && rabbitmqctl await_startup)
 	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
+
+hosts: $(READY) ## Several hosts and faults between them, PgBouncer, an upgrade under load (installs Debian's packages; needs root)
+	which pgbouncer ip nft prometheus faketime >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends pgbouncer iproute2 nftables prometheus faketime >/dev/null)
+	$(BIN)/python -m pytest -m hosts tests/hosts
 
 benches: $(READY) ## Every bench once at its smallest size, with servers and training
 	$(BIN)/python -m pytest -m benches tests/benches
