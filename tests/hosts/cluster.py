@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine, create_engine, text
 
 from api.stack.broker import Broker
@@ -156,6 +157,21 @@ class Cluster:
             answers = [httpx.get(f"{self.url(host)}/readyz", timeout=5) for host in ("api1", "api2")]
             return all(answer.is_success for answer in answers)
         return False
+
+    def worked(self) -> dict[tuple[str, str], float]:
+        """Return how many dispatches each worker has done, by host and process."""
+        return {
+            (host, process): self._done(host, process)
+            for host, processes in PROCESSES.items()
+            for process in processes
+            if process.startswith("worker-")
+        }
+
+    def _done(self, host: str, process: str) -> float:
+        shown = httpx.get(f"http://{self.network.addresses[host]}:{METRICS_PORTS[process]}/metrics", timeout=10).text
+        families = text_string_to_metric_families(shown)
+        samples = [sample for family in families for sample in family.samples]
+        return sum(sample.value for sample in samples if sample.name == "imprint_dispatches_total")
 
     def select(self, query: str, **values: Any) -> list[Any]:
         with self.rows.connect() as tx:
