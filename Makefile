@@ -33,12 +33,12 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # Markers of suites that install what they need, each with a target of its own.
-APART := rabbitmq monitoring recovery model clients package kubernetes containers benches
+APART := rabbitmq hosts monitoring recovery model clients package kubernetes containers benches
 WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq monitoring recovery model
+.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring recovery model
 .PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
 .PHONY: fuzz lock clean
 
@@ -86,6 +86,10 @@ rabbitmq: $(DEV) ## The journey over RabbitMQ (installs Debian's package; needs 
 	command -v rabbitmq-server >/dev/null || (apt-get update -qq && apt-get install -y -qq rabbitmq-server)
 	rabbitmqctl status >/dev/null 2>&1 || (rabbitmq-server -detached && sleep 5 && rabbitmqctl await_startup)
 	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
+
+hosts: $(DEV) ## Several hosts and faults between them, PgBouncer, an upgrade under load (installs Debian's packages; needs root)
+	which pgbouncer ip nft prometheus faketime >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends pgbouncer iproute2 nftables prometheus faketime >/dev/null)
+	$(BIN)/python -m pytest -m hosts tests/hosts
 
 benches: $(DEV) ## Every bench once at its smallest size, with servers and training
 	$(BIN)/python -m pytest -m benches tests/benches

@@ -298,8 +298,8 @@ WORKERS: Final = Dashboard(
         "Database",
         Lines(
             "Connections", "none",
-            "Connections of the pools: used at once, and idle beside them. Bad: used near IMPRINT_DATABASE_POOL for each "
-            "process.",
+            "Connections of the pools: used at once, and idle beside them. "
+            "Bad: used near IMPRINT_DATABASE_POOL for each process.",
             {"{{job}} {{state}}": total("imprint_database_connections", "job, state")},
             stacked=True,
         ),

@@ -17,7 +17,7 @@ from celery import Celery
 from core import tracing
 from core.errors import Later, Never
 from core.events import publishing, reserved
-from core.events.doorbell import BROKER_ERRORS, broker_url
+from core.events.doorbell import BROKER_ERRORS, broker_url, is_redis, transport_options
 from core.events.log import Emission
 from core.events.pending import Reported
 from core.events.publishing import Author
@@ -159,7 +159,7 @@ def _event_json(event: Event, gathered: object) -> Json:
 def _celery(url: str) -> Celery:
     """Return a Celery application that only sends, on the broker of other services."""
     app = Celery("imprint-outside", broker=url, set_as_current=False)
-    options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
+    options = transport_options(url) if is_redis(url) else {"confirm_publish": True}
     app.conf.update(
         task_serializer="json", broker_connection_timeout=CONNECTION_SECONDS, broker_transport_options=options
     )
