@@ -17,7 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from core import metrics
+from core import ended_processes, metrics
 from core.errors import Misconfigured
 from core.metrics import SHARED_FOLDER
 
@@ -113,17 +113,19 @@ class _Exposition(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the families, those that are derived behind them."""
-        processes = [os.getpid()] if self._folder is None else _living(self._folder)
-        families = {family.name: family for family in self._families()}
+        processes, collected = self._read()
+        families = {family.name: family for family in collected}
         families[_name(metrics.PROCESS_MEMORY)] = _memory(processes)
         yield from families.values()
         yield from celery_families(families)
 
-    def _families(self) -> Iterable[Metric]:
+    def _read(self) -> tuple[Sequence[int], Iterable[Metric]]:
+        """Return the processes that are shown, and what they have counted."""
         if self._folder is None:
-            return REGISTRY.collect()
-        collected: Iterable[Metric] = MultiProcessCollector(None, str(self._folder)).collect()
-        return collected
+            return [os.getpid()], REGISTRY.collect()
+        with ended_processes.alone(self._folder):
+            processes = ended_processes.living(self._folder)
+            return processes, MultiProcessCollector(None, str(self._folder)).collect()
 
 
 def celery_families(families: Mapping[str, Metric]) -> Iterator[Metric]:
@@ -146,26 +148,6 @@ def celery_families(families: Mapping[str, Metric]) -> Iterator[Metric]:
 def _name(metric: MetricWrapperBase) -> str:
     described: Sequence[Metric] = list(metric.describe())
     return described[0].name
-
-
-def _living(folder: Path) -> list[int]:
-    """Return the processes that count in a folder and have not ended; drop the gauges of those that have."""
-    names = (path.stem.rpartition("_")[2] for path in folder.glob("*.db"))
-    processes = {int(name) for name in names if name.isdigit()}
-    living = sorted(pid for pid in processes if _is_alive(pid))
-    for pid in processes.difference(living):
-        mark_process_dead(pid, str(folder))
-    return living
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _memory(processes: Sequence[int]) -> Metric:
