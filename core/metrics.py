@@ -1,32 +1,17 @@
-"""All Prometheus metrics."""
+"""All Prometheus metrics, as they are counted; `core.exposition` serves them."""
 
 from __future__ import annotations
 
-import errno
 import os
-import socket
-import threading
-from wsgiref.simple_server import WSGIRequestHandler
+from collections.abc import Mapping
+from typing import Final
 
-from prometheus_client import (
-    REGISTRY,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    make_wsgi_app,
-    start_http_server,
-)
-from prometheus_client.exposition import ThreadingWSGIServer
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client import Counter, Gauge, Histogram
 
-from core.errors import Misconfigured
-
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """Environment variable with the folder of the metrics of several processes; prometheus_client reads it on import."""
 
-LOOK_SECONDS = 3600.0
-"""Interval at which the server of metrics looks whether it is to end, which it never is before its process."""
+_IS_SHARED: Final = SHARED_FOLDER in os.environ
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
@@ -57,7 +42,7 @@ RULE_FAULTS = Counter(
 
 LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed iterations of background loops", ["loop"])
 
-DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
+DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "queue", "status"])
 DISPATCHES_OPEN = Gauge(
     "imprint_dispatches_open", "Current dispatches by status", ["status"], multiprocess_mode="mostrecent"
 )
@@ -95,12 +80,14 @@ WORKER_PROCESSES = Gauge(
 DISPATCH_WAIT = Histogram(
     "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
 )
-DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target"], buckets=SLOW)
+DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target", "queue"], buckets=SLOW)
 DISPATCHES_FAILED = Counter(
-    "imprint_dispatches_failed_total", "Dispatches that became dead letters, by class of error", ["target", "exception"]
+    "imprint_dispatches_failed_total",
+    "Dispatches that became dead letters, by class of error",
+    ["target", "queue", "exception"],
 )
 DISPATCHES_REJECTED = Counter(
-    "imprint_dispatches_rejected_total", "Dispatches that a worker was sent and could not begin", ["target"]
+    "imprint_dispatches_rejected_total", "Dispatches that a worker was sent and could not begin", ["target", "queue"]
 )
 WEBHOOK_DELIVERIES = Counter("imprint_webhook_deliveries_total", "Requests of webhooks, by outcome", ["outcome"])
 WEBHOOK = Histogram("imprint_webhook_seconds", "Time until a webhook was answered or failed", buckets=SLOW)
@@ -131,6 +118,10 @@ CONTEXT_LEFT_OUT = Counter(
     "imprint_context_left_out_total", "Items that contexts had no place for, by reason", ["reason"]
 )
 CACHE = Counter("imprint_cache_lookups_total", "Lookups in the caches of this service", ["cache", "outcome"])
+CACHES: Final = ("vectors", "rows", "messages")
+for _cache in CACHES:
+    for _outcome in ("hit", "miss"):
+        CACHE.labels(_cache, _outcome)
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",
@@ -201,7 +192,10 @@ OLDEST_SNAPSHOT = Gauge(
     multiprocess_mode="mostrecent",
 )
 PROCESS_MEMORY = Gauge(
-    "imprint_process_memory_bytes", "Memory of a process; shared pages are divided", ["pid"], multiprocess_mode="liveall"
+    "imprint_process_memory_bytes",
+    "Memory of a process; shared pages are divided",
+    ["pid"],
+    multiprocess_mode="liveall",
 )
 
 CELERY_WORKER_UP = Gauge(
@@ -218,55 +212,28 @@ CELERY_QUEUE_LENGTH = Gauge(
 )
 
 
-def listen(host: str, port: int) -> None:
-    """Serve `/metrics` on a port: of this process, or of all that count in the shared folder.
+def replace(gauge: Gauge, values: Mapping[str, float]) -> None:
+    """Set a gauge with one label for each of its values, and drop those that are not among them.
 
-    Raises Misconfigured: the port is taken, or cannot be listened on.
+    Nothing can be dropped from a file of the shared folder: there a value that has gone becomes 0.
     """
-    try:
-        server, _ = start_http_server(port, host, _registry())
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise Misconfigured(
-                f"Cannot listen on {host}:{port} ({error.strerror or error}). "
-                "Set IMPRINT_METRICS_HOST and IMPRINT_METRICS_PORT."
-            ) from error
-        raise Misconfigured(
-            f"port taken: something listens on {host}:{port}. Set IMPRINT_METRICS_PORT to a free port, or to 0."
-        ) from error
-    # A worker's children must not hold the port of a parent that was killed.
-    os.register_at_fork(after_in_child=server.socket.close)
+    current = {sample.labels[name] for family in gauge.collect() for sample in family.samples for name in sample.labels}
+    for value in current.difference(values):
+        if _IS_SHARED:
+            gauge.labels(value).set(0)
+        else:
+            gauge.remove(value)
+    for value, number in values.items():
+        gauge.labels(value).set(number)
 
 
-def serve(bound: socket.socket) -> None:
-    """Serve the same on a bound socket, from a thread; several processes may, and each answers for all."""
-    bound.setblocking(True)
-    bound.listen()
-    host, port = bound.getsockname()[:2]
-    server = ThreadingWSGIServer((host, port), _Quiet, bind_and_activate=False)
-    server.socket.close()
-    server.socket, server.server_name, server.server_port = bound, host, port
-    server.setup_environ()
-    server.set_app(make_wsgi_app(_registry()))
-    threading.Thread(target=server.serve_forever, args=(LOOK_SECONDS,), name="metrics", daemon=True).start()
-
-
-class _Quiet(WSGIRequestHandler):
-    """Logs no request."""
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        pass
-
-
-def forget(pid: int) -> None:
-    """Drop the gauges of a process that has ended; what it counted stays."""
-    if SHARED_FOLDER in os.environ:
-        mark_process_dead(pid)
-
-
-def _registry() -> CollectorRegistry:
-    if SHARED_FOLDER not in os.environ:
-        return REGISTRY
-    registry = CollectorRegistry()
-    MultiProcessCollector(registry)
-    return registry
+def hit_shares() -> dict[str, float | None]:
+    """Return the share of lookups that each cache of this process answered, to two decimals; None: nobody asked it."""
+    counts = {
+        (sample.labels["cache"], sample.labels["outcome"]): sample.value
+        for family in CACHE.collect()
+        for sample in family.samples
+        if sample.name.endswith("_total")
+    }
+    totals = {cache: counts[cache, "hit"] + counts[cache, "miss"] for cache in CACHES}
+    return {cache: round(counts[cache, "hit"] / total, 2) if total else None for cache, total in totals.items()}

@@ -39,6 +39,9 @@ COMMANDS: Mapping[str, list[str]] = {
     "worker-cpu": ["worker", "--queue", "cpu", "--concurrency", "2"],
     "clock": ["clock"],
 }
+SHARING = ("api", "worker-io", "worker-cpu")
+"""Programs of several processes."""
+
 BACKLOG = 20
 MODEL = "fake-model"
 
@@ -57,6 +60,9 @@ class Production:
     def start(self, *names: str) -> None:
         for name in names:
             environment = {**self.environment, "IMPRINT_METRICS_PORT": str(self.ports[name])}
+            if name in SHARING:
+                self.counted(name).mkdir(exist_ok=True)
+                environment["PROMETHEUS_MULTIPROC_DIR"] = str(self.counted(name))
             command = [sys.executable, "-m", "api.cli.main", *COMMANDS[name]]
             with (self.home / f"{name}.log").open("ab") as log:
                 self.running[name] = subprocess.Popen(command, env=environment, stderr=log, stdout=log)
@@ -98,6 +104,10 @@ class Production:
         """The sum over the series of a metric that have these labels."""
         series = self.samples(process).get(metric, [])
         return sum(value for own, value in series if labels.items() <= own.items())
+
+    def counted(self, name: str) -> Path:
+        """The folder in which the processes of one program count."""
+        return self.home / f"metrics-{name}"
 
     def children(self, name: str) -> list[int]:
         pid = self.running[name].pid
@@ -160,6 +170,8 @@ def wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Pro
         "tenant_limits": json.dumps({"events_waiting": BACKLOG}),
         "llm_base_url": model_url,
         "llm_model": MODEL,
+        "llm_tokens_per_day": "10000000",
+        "api_processes": "2",
     }
     settings = Settings(**{**told, "tenant_limits": json.loads(told["tenant_limits"])})  # type: ignore[arg-type] - words, as the environment gives them
     schema.upgrade(settings, (HashEmbedder().name, HashEmbedder().dimension))

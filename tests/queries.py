@@ -13,10 +13,10 @@ import promql_parser
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
-from core import metrics
+from core import exposition, metrics
 
 SUFFIX = {"counter": "_total", "histogram": "_bucket", "gauge": ""}
-SCRAPED = {"job", "instance"}
+SCRAPED = {"job", "instance", "namespace"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,18 @@ def declared() -> Mapping[str, set[str]]:
         found[family.name + SUFFIX[family.type]] = labels | ({"le"} if family.type == "histogram" else set())
         if family.type == "histogram":
             found |= {f"{family.name}_{part}": labels for part in ("count", "sum")}
+    return found
+
+
+def derived() -> Mapping[str, set[str]]:
+    """The metrics that are shown under Celery's names as well, by the name that a query asks for."""
+    found: dict[str, set[str]] = {}
+    for name, (source, where) in exposition.CELERY.items():
+        labels = {exposition.LABELS[label] for label in source._labelnames if label not in where} | {"hostname"}
+        family = source.describe()[0]
+        found[name + SUFFIX[family.type]] = labels | ({"le"} if family.type == "histogram" else set())
+        if family.type == "histogram":
+            found |= {f"{name}_count": labels, f"{name}_sum": labels}
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from core import logs, metrics
+from core import exposition, logs, metrics
 from core.config import Settings, unknown
 from core.errors import ImprintError, Misconfigured
 from core.extraction import extractor_setting
@@ -64,7 +64,7 @@ def _listen(settings: Settings, *, forks: bool) -> None:
             f"A worker's processes keep their metrics in files, and {metrics.SHARED_FOLDER} names no folder for them. "
             "Start it with `imprint worker`, or set IMPRINT_METRICS_PORT to 0."
         )
-    metrics.listen(settings.metrics_host, settings.metrics_port)
+    exposition.listen(settings.metrics_host, settings.metrics_port)
 
 
 if __name__ == "__main__":

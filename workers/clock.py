@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from celery.beat import Scheduler, Service
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core import metrics
@@ -24,29 +23,25 @@ from core.config import Settings
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
-from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heartbeat
 from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
-from core.storage.multiquery import BoundStatement
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
 from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
-from workers.dispatch import fair_share, relay, sweep
+from workers.dispatch import relay, sweep
 from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import DispatchRef
 from workers.dispatch.sweep import Looks
+from workers.gauges import GAUGE_SECONDS, Gauges
 
 log = structlog.get_logger()
 
 FAILURE_PAUSE_SECONDS = 1.0
 """Pause after a lost database before the next turn."""
-
-GAUGE_SECONDS = 5.0
-"""Interval at which gauges are read from the database, and obsolete rows are deleted."""
 
 IDLE_SWEEPS = 2
 """Sweeps that are one while no dispatch is open: one that is held until a time is released so much later."""
@@ -62,6 +57,8 @@ class Agenda:
         self._sets: Mapping[str, Ruleset] | None = None
         self._rules: dict[tuple[str, str], Scheduled] = {}
         self._look_at: dict[tuple[str, str], datetime] = {}
+        self._deferred: dict[tuple[str, str], datetime] = {}
+        """When what could not be fired had been due."""
 
     def knows(self, sets: Mapping[str, Ruleset]) -> bool:
         """Return whether these are the rules it was made from."""
@@ -75,6 +72,7 @@ class Agenda:
         }
         look_at = {key: moment for key, moment in self._look_at.items() if key in unchanged}
         self._look_at = look_at | {key: now for key in rules if key not in unchanged}
+        self._deferred = {key: moment for key, moment in self._deferred.items() if key in unchanged}
         self._sets, self._rules = sets, rules
 
     def due(self, now: datetime) -> list[Scheduled]:
@@ -82,12 +80,23 @@ class Agenda:
         waiting = sorted((moment, key) for key, moment in self._look_at.items() if moment <= now)
         return [self._rules[key] for _, key in waiting]
 
+    def lag(self, now: datetime) -> float:
+        """Return for how many seconds the rule that is due for longest has been due; 0: none is."""
+        oldest = min([*self._look_at.values(), *self._deferred.values()], default=now)
+        return max(0.0, (now - oldest).total_seconds())
+
     def put(self, scheduled: Scheduled, again_at: datetime | None) -> None:
         """Schedule the next look at a rule; None: not before it is edited."""
+        self._deferred.pop(scheduled.key, None)
         if again_at is None:
             self._look_at.pop(scheduled.key, None)
         else:
             self._look_at[scheduled.key] = again_at
+
+    def defer(self, scheduled: Scheduled, until: datetime) -> None:
+        """Look at a rule later that is due now and cannot be fired."""
+        self._deferred.setdefault(scheduled.key, self._look_at[scheduled.key])
+        self._look_at[scheduled.key] = until
 
     def next(self) -> datetime | None:
         """Return the time of the first look; None: there is none."""
@@ -108,7 +117,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
-        self._gauges = Spacing()
+        self._spacing = Spacing()
         self._looks = Looks()
         self._rests = False
         super().__init__(*args, **options)
@@ -120,6 +129,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             self._require()
         self._book = LiveRules(self._settings.rules_poll_seconds)
         self._agenda = Agenda()
+        self._gauges = Gauges(self._db, self._settings)
         self._bell = Doorbell(broker_url(self._settings))
         # The heartbeat of a router in the same process is that of its clock, too.
         self._open = [self._bell] if self._shared else [Heartbeat(self._db, "clock"), self._bell, self._db]
@@ -149,10 +159,11 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _turn(self) -> float:
         began = time.monotonic()
         now = self._sweep(began)
+        metrics.CLOCK_LAG.set(self._agenda.lag(now))
         self._fire(now)
-        if began - self._gauged >= GAUGE_SECONDS and self._gauges.is_due:
-            with self._gauges.look():
-                gauge(self._db)
+        if began - self._gauged >= GAUGE_SECONDS and self._spacing.is_due:
+            with self._spacing.look():
+                self._gauges.read()
             self._gauged = began
         next_at = self._agenda.next()
         wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
@@ -201,7 +212,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         while due and time.monotonic() < ends:
             scheduled = due.popleft()
             if _is_for_users(scheduled) and room <= 0:
-                self._agenda.put(scheduled, self._later(now))
+                self._agenda.defer(scheduled, self._later(now))
                 continue
             fired = self._fire_one(scheduled, now)
             room -= fired.events
@@ -243,51 +254,3 @@ def _is_for_users(scheduled: Scheduled) -> bool:
 def _stop(*_: object) -> None:
     # Even in the middle of a turn: the next clock does what was not committed.
     raise SystemExit(0)
-
-
-STATUSES: Final = ("pending", "running", "retrying", "dead")
-"""Statuses of dispatches that are counted for the whole installation."""
-
-
-def gauge(database: Database) -> None:
-    """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    queries: list[BoundStatement] = [(_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES]
-    ((at, events, lag),), opened, ((oldest,),), ready, serving = database.ask_queues(*queries)
-    statuses = {status: int(dispatches) for status, dispatches in opened}
-    tenants, processes = Counter(queue for _, queue, _ in ready), dict(serving)
-    gauges = {
-        "at": at.isoformat(),
-        "events": events,
-        "lag_seconds": round(lag, 3),
-        "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
-        "oldest_seconds": round(oldest, 3),
-        "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
-    }
-    database.ask_queues(heartbeat.keeping(gauges))
-    metrics.LOG_UNROUTED.set(events)
-    metrics.LOG_LAG.set(lag)
-    for status in STATUSES:
-        metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
-    metrics.DISPATCH_OLDEST.set(oldest)
-    for queue in celery_app.QUEUES:
-        metrics.TENANTS_WAITING.labels(queue).set(tenants[queue])
-        metrics.WORKER_PROCESSES.labels(queue).set(processes.get(queue, 0))
-
-
-_UNROUTED = text("""
-    SELECT now() AS at, count(*) AS events,
-           coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
-    FROM (SELECT received_at FROM events WHERE routed_at IS NULL LIMIT 100000) AS waiting
-""")
-
-_OPEN = text(f"""
-    SELECT status, count(*) AS dispatches FROM dispatches
-    WHERE {event_log.OPEN_DISPATCH} GROUP BY 1
-    UNION ALL
-    SELECT 'dead', count(*) FROM dispatches WHERE status = 'dead'
-""")
-_OLDEST = text("""
-    SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches
-    WHERE status = 'pending' AND root_seq >= 0 AND lane IS NULL AND approval IS NULL AND after IS NULL
-""")
-"""Dispatches that waited for their lane, an approval or the action before them are left out: they are not late."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
@@ -98,7 +97,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
         log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
 
     def begin(**_: object) -> None:
-        name = f"{queue}@{socket.gethostname()}:{os.getpid()}"
+        name = f"{heartbeat.node(queue)}:{os.getpid()}"
         beside.append(Heartbeat(app, name, queue, processes, also=[heartbeat.ProcessPart(f"worker-{queue}")]))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
@@ -116,7 +115,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
         settings,
         pool="prefork",
         queues=[queue],
-        hostname=f"{queue}@{socket.gethostname()}",
+        hostname=heartbeat.node(queue),
         concurrency=few or processes,
         autoscale=None if idle is None else [processes, few],
     )

@@ -68,7 +68,7 @@ def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
     """Yield what the process is beside the router, for its heartbeat."""
     yield heartbeat.ProcessPart("clock")
     for queue in celery_app.QUEUES:
-        yield heartbeat.ProcessPart(f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
+        yield heartbeat.ProcessPart(f"{heartbeat.node(queue)}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
         yield heartbeat.ProcessPart(f"worker-{queue}")
 
 

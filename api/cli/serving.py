@@ -18,7 +18,7 @@ from api.ingress.balance import Balance
 from api.ingress.connection_limits import BoundServer, Config
 from api.ingress.shared_counts import ProcessCounts, SharedCounts
 from api.stack import prefork
-from core import logs, metrics
+from core import exposition, logs
 from core.config import Settings, unknown
 from core.errors import Misconfigured
 from core.events.doorbell import broker_url
@@ -92,7 +92,7 @@ class _Several:
 
     def forget(self, pid: int, slot: int) -> None:
         """Forget a process that has ended."""
-        metrics.forget(pid)
+        exposition.forget(pid)
         self._balance.leave(slot)
         self._counts.clear(slot)
 
@@ -123,7 +123,7 @@ def _serve(
 ) -> None:
     """Run one process of the API; `position`: its place among several."""
     for metric in counted:
-        metrics.serve(metric)
+        exposition.serve(metric)
     sys.setswitchinterval(SWITCH_SECONDS)
     at = position or _Place(Balance(1))
     counts = None if at.counts is None else ProcessCounts(at.counts, at.slot)

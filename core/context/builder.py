@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
 from core import metrics
@@ -23,6 +23,7 @@ from core.context.formats import STABLE, Format
 from core.context.packing import Packer
 from core.context.reader import ContextReader
 from core.context.retrievers import Retriever
+from core.context.selection import OmissionReason
 from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
@@ -168,6 +169,10 @@ class ContextDeps:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
+for _reason in get_args(OmissionReason):
+    metrics.CONTEXT_LEFT_OUT.labels(_reason)  # From zero on: a rate needs a value before the first omission.
+
+
 def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltContext:
     """Build the context within its limit."""
     request, sources, results, chosen_depth = _read(deps, tenant_id, replace(request, labels=deps.db.reader))
@@ -187,6 +192,9 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltCont
     built = BuiltContext(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
     metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
     metrics.CONTEXT_TOKENS.observe(built.tokens)
+    reasons = [left.reason for section in assembled.sections for left in section.left_out]
+    for reason in set(reasons):
+        metrics.CONTEXT_LEFT_OUT.labels(reason).inc(reasons.count(reason))
     return built
 
 

@@ -59,7 +59,7 @@ def _plans(packer: Packer, conversation: SessionView, allowed: int) -> Section:
             pieces.append(piece)
             left -= packer.line(piece)
         else:
-            left_out.append(Omission(piece.key, "no room", for_room=True))
+            left_out.append(Omission(piece.key, "no room", "room"))
     return packer.section(SectionName.PLAN, allowed, pieces, left_out)
 
 
@@ -79,11 +79,13 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
     if not pieces and seen:
         pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
     left_out = [
-        Omission(rendering.message_ref(m), "older than what there is room for", for_room=True)
+        Omission(rendering.message_ref(m), "older than what there is room for", "room")
         for m in seen[: len(seen) - len(pieces)]
     ]
     left_out += [
-        Omission(rendering.message_ref(m), "hidden") for m in conversation.messages if m.id in conversation.hidden
+        Omission(rendering.message_ref(m), "hidden", "hidden")
+        for m in conversation.messages
+        if m.id in conversation.hidden
     ]
     tokens = sum(packer.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
     return Section(SectionName.RECENT, "", tokens, allowed, pieces, left_out)

@@ -67,7 +67,7 @@ class Packer:
         kept, left_out = list(pieces), list(left)
         text = rendering.section_text(part, kept)
         while kept and self.cost(text) > allowed:
-            left_out.append(Omission(kept.pop().key, "no room", for_room=True))
+            left_out.append(Omission(kept.pop().key, "no room", "room"))
             text = rendering.section_text(part, kept)
         return Section(part, text, self.cost(text) if text else 0, allowed, kept, left_out)
 
@@ -79,7 +79,7 @@ class Packer:
                 left -= cost
                 kept.append(piece)
             else:
-                left_out.append(Omission(piece.key, "no room", for_room=True))
+                left_out.append(Omission(piece.key, "no room", "room"))
         return self.section(part, allowed, kept, left_out)
 
     def best(

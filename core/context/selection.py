@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 from core.language.terms import terms
 from core.memoize import digest, memo_scope, memoized
@@ -50,13 +50,27 @@ class SelectionItem:
     conflicts: frozenset[str] = frozenset()
 
 
+OmissionReason = Literal["room", "enough", "repetition", "gain", "relevance", "hidden"]
+"""Reason by which omissions are counted.
+
+`room`: the limit of tokens; `enough`: there are as many as the question needs; `repetition`: another says the same;
+`gain`: it adds almost nothing to what is shown; `relevance`: it has too little to do with the question; `hidden`: a
+message that was hidden.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """An item left out, and the reason in plain words. `for_room`: with a higher limit it would be shown."""
+    """An item left out: `why` in plain words, `reason` as it is counted."""
 
     key: str
     why: str
-    for_room: bool = False
+    reason: OmissionReason
+
+    @property
+    def for_room(self) -> bool:
+        """Return whether it would be shown with a higher limit."""
+        return self.reason == "room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +161,15 @@ class _TakenItems:
         """Take a unit, or leave it out with the reason. Words are compared only if it could be taken."""
         limits = self.limits
         if 0 < gain < limits.least:
-            self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
+            self._leave_little(unit)
         elif gain > 0 and self.count + len(unit.items) > limits.most:
-            self._leave(unit, f"{self.count} are enough for this question")
+            self._leave(unit, f"{self.count} are enough for this question", "enough")
         elif twin := next(filter(None, (_twin(unit, kept) for kept in self.kept)), None):
-            self._leave(unit, f"says the same as {twin}")
+            self._leave(unit, f"says the same as {twin}", "repetition")
         elif gain <= 0:
-            self._leave(unit, "adds almost nothing to what is shown" if self.kept else "has too little to do with it")
+            self._leave_little(unit)
         elif not limits.have_room(unit, self.spent, self.count):
-            self._leave(
-                unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left", for_room=True
-            )
+            self._leave(unit, f"no room: {unit.tokens} tokens, {max(0, limits.tokens - self.spent)} left", "room")
         else:
             self._take(unit, gain)
 
@@ -169,11 +181,18 @@ class _TakenItems:
         for term, share in unit.says:
             self.best_shares[term] = max(self.best_shares.get(term, 0.0), share)
 
-    def _leave(self, unit: _Unit, why: str, *, for_room: bool = False) -> None:
+    def _leave_little(self, unit: _Unit) -> None:
+        """Leave out what says little: beside what is taken, or at all."""
+        if self.kept:
+            self._leave(unit, "adds almost nothing to what is shown", "gain")
+        else:
+            self._leave(unit, "has too little to do with it", "relevance")
+
+    def _leave(self, unit: _Unit, why: str, reason: OmissionReason) -> None:
         for item in unit.items:
             others = ", ".join(other.key for other in unit.items if other is not item)
-            reason = f"{why} (together with {others}, which denies it)" if others else why
-            self.left_out.append(Omission(item.key, reason, for_room))
+            whole = f"{why} (together with {others}, which denies it)" if others else why
+            self.left_out.append(Omission(item.key, whole, reason))
 
 
 def _by_gain(units: Sequence[_Unit], choice: _TakenItems) -> Iterator[tuple[_Unit, float]]:

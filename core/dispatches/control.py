@@ -56,7 +56,7 @@ def cancel(tx: Tx, dispatch_id: UUID, remark: SignedRemark) -> Any:
         if row.status != DispatchStatus.CANCELLED:
             raise Conflict(f"This dispatch is {row.status}; there is nothing left to cancel.")
     else:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
         dispatches.wake_waiting(tx, row)
     return dispatch_queries.get(tx, dispatch_id)
@@ -71,7 +71,7 @@ def _require_another_key(tx: Tx, dispatch_id: UUID, by: str) -> None:
 
 def _carry_out(tx: Tx, row: Any) -> None:
     """Count and announce a verdict; cancel what was to follow a rejected dispatch."""
-    metrics.DISPATCHES.labels(row.target, row.status).inc()
+    metrics.DISPATCHES.labels(row.target, row.queue, row.status).inc()
     dispatches.emit_approval(tx, row)
     if row.status == DispatchStatus.CANCELLED:
         dispatches.cancel_followers(tx, row)

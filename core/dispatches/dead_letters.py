@@ -56,7 +56,7 @@ def discard(
     values = {"ids": ids, "why": f"Discarded by {remark.author.name}{reason} It had failed: "}
     rows = tx.execute(_DISCARD, values).all()
     for row in rows:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
     done = {row.id for row in rows}
     return Discarded(len(ids), more, [dispatch_id for dispatch_id in ids if dispatch_id in done])

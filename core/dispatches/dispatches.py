@@ -108,7 +108,7 @@ def cancel_followers(tx: Tx, dispatch: DispatchRow) -> None:
     reason = f"{dispatch.target} ({dispatch.id}), which had to be done first, was cancelled: {dispatch.error}"
     values = {"tenant": dispatch.tenant_id, "id": dispatch.id, "error": reason}
     for row in tx.execute(_CANCEL_FOLLOWERS, values):
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
 
 
 def wake_waiting(tx: Tx, ended: DispatchRow) -> None:
@@ -127,7 +127,7 @@ _CANCEL_FOLLOWERS = text("""
     )
     UPDATE dispatches d SET status = 'cancelled', hold = NULL, ended_at = clock_timestamp(), error = :error
     FROM followers f WHERE d.tenant_id = :tenant AND d.id = f.id AND d.status = 'held'
-    RETURNING d.target
+    RETURNING d.target, d.queue
 """)
 
 _WAKE_WAITING = text("""

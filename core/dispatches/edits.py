@@ -51,8 +51,8 @@ def retry(tx: Tx, dispatch_id: UUID, edited: EditedParams, author: Author, *, ap
         raise _refusal(tx, dispatch_id)
     tx.execute(_SUPERSEDE, values)
     tx.execute(_FOLLOW, values)
-    metrics.DISPATCHES.labels(row.target, row.status).inc()
-    metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+    metrics.DISPATCHES.labels(row.target, row.queue, row.status).inc()
+    metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
     if row.hold == "approval":
         dispatches.ask_for_approval(tx, row, dispatches.event_of(tx, row), edited.displayed)
     return dispatch_queries.get(tx, row.id)

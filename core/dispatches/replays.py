@@ -121,7 +121,7 @@ def cancel(tx: Tx, replay_id: UUID, author: Author) -> ReplayStanding:
     reason = f"The replay was called off by {author.name}."
     ended = tx.execute(_CANCEL_DISPATCHES, {"id": replay_id, "error": reason}).all()
     for row in ended:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
     for row in {(row.alone, row.lane): row for row in ended}.values():
         dispatches.wake_waiting(tx, row)
     if not tx.execute(_CANCEL, {"id": replay_id, "with_dispatches": bool(ended)}).rowcount:
@@ -190,7 +190,7 @@ _CANCEL_DISPATCHES = text("""
     UPDATE dispatches d SET status = 'cancelled', hold = NULL, wake_at = NULL, lease = NULL,
                             ended_at = clock_timestamp(), error = :error
     FROM open WHERE d.id = open.id
-    RETURNING d.tenant_id, d.target, d.alone, d.lane
+    RETURNING d.tenant_id, d.target, d.queue, d.alone, d.lane
 """)
 """Locked in the order of their ids, as others lock a dispatch and its followers."""
 

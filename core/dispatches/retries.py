@@ -77,7 +77,7 @@ def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
     tx.execute(LOCK_CHAINS, values)
     begun = list(tx.execute(_REPEAT, values))
     for row in begun:
-        metrics.DISPATCHES.labels(row.target, row.status).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, row.status).inc()
     decided_again = list(tx.execute(_DECIDE_AGAIN, values).scalars()) if status == DispatchStatus.DEAD else []
     started = {row.id for row in begun} | set(decided_again)
     return [dispatch_id for dispatch_id in ids if dispatch_id in started]
@@ -153,7 +153,7 @@ _REPEAT = text(f"""
         error = CASE WHEN d.status = 'dead' THEN d.error END,
         attempt = 0, sends = 0, ended_at = NULL
     FROM placed WHERE d.id = placed.id
-    RETURNING d.id, d.target, d.status
+    RETURNING d.id, d.target, d.queue, d.status
 """)
 """Read again under the lock: a predecessor may have been cancelled since the dispatches were found."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from core import deferred, plugins
 from core.config import Settings
 from core.errors import Never
-from core.inference.embedders import Embedder, Floats, HashEmbedder
+from core.inference.embedders import Embedder, Floats, HashEmbedder, counted_batch
 from core.inference.local_embedder import LocalEmbedder, local_model_path
 from core.inference.local_models.catalog import MODELS
 
@@ -45,12 +45,16 @@ class _Foreign:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row of length 1 for each text. Never: the plug-in returned something else."""
-        return self._checked(self._inner.embed(texts), len(texts))
+        with counted_batch(len(texts)):
+            rows = self._inner.embed(texts)
+        return self._checked(rows, len(texts))
 
     def embed_queries(self, texts: Sequence[str]) -> Floats:
         """Return the same for questions; a plug-in without this method embeds them as texts."""
         queries = getattr(self._inner, "embed_queries", self._inner.embed)
-        return self._checked(queries(texts), len(texts))
+        with counted_batch(len(texts)):
+            rows = queries(texts)
+        return self._checked(rows, len(texts))
 
     def _checked(self, made: Any, count: int) -> Floats:
         rows: Floats = np.asarray(made, dtype=np.float32)

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.inference.client import Call
 from core.storage.db import Tx
+from core.storage.multiquery import BoundStatement
 from core.types import Json, SpendKey
 
 
@@ -142,6 +143,19 @@ _TODAY = text("""
     WHERE tenant_id = current_setting('imprint.tenant') AND at >= date_trunc('day', now(), 'UTC')
 """)
 """Uses the index on tenant and time: only the calls of the day are read."""
+
+MOST_OF_TENANTS: Final[BoundStatement] = (
+    text("""
+    SELECT coalesce(max(used.tokens), 0)::float8 AS tokens, coalesce(max(used.cost), 0)::float8 AS cost
+    FROM tenants t, LATERAL (
+        SELECT sum(cast(c.input_tokens AS bigint) + c.output_tokens) AS tokens, sum(c.cost) AS cost
+        FROM model_calls c WHERE c.tenant_id = t.id AND c.at >= date_trunc('day', now(), 'UTC')
+    ) AS used
+"""),
+    {},
+)
+"""Asks for the most tokens and the highest cost that any tenant has used today. For the router's role, which sees
+all; tenant by tenant, as the index has them."""
 
 _LATER = text("""
     SELECT at FROM model_calls

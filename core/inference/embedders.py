@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import re
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol, Self
 
 import numpy as np
@@ -57,6 +59,15 @@ class BrokenVectors(Never):
         self.who, self.good, self.reasons, self.advice = who, good, reasons, advice
         first = next(iter(reasons.values()))
         super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}{advice}")
+
+
+@contextmanager
+def counted_batch(texts: int) -> Iterator[None]:
+    """Count one call of the embedding model, its texts and its time; one that fails is not counted."""
+    began = time.perf_counter()
+    yield
+    metrics.EMBED_BATCH.observe(time.perf_counter() - began)
+    metrics.EMBED_TEXTS.observe(texts)
 
 
 class Symmetric(ABC):
@@ -120,6 +131,8 @@ class CachedEmbedder:
         keys = [digest(self._tenant_id, kind, text) for text in texts]
         kept = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
+        metrics.CACHE.labels("vectors", "hit").inc(len(texts) - len(missing))
+        metrics.CACHE.labels("vectors", "miss").inc(len(missing))
         if kind == TEXT:
             metrics.VECTORS.labels("made").inc(len(missing))
             metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))

@@ -18,7 +18,7 @@ import numpy as np
 from core import deferred, interpreter
 from core.errors import Misconfigured
 from core.inference import local_models
-from core.inference.embedders import Floats, unit_rows
+from core.inference.embedders import Floats, counted_batch, unit_rows
 from core.inference.loaded import IDLE_SECONDS, Loaded
 from core.inference.local_models.catalog import MODELS, LocalModel
 
@@ -47,7 +47,9 @@ class LocalEmbedder:
     def _embed(self, texts: list[str]) -> Floats:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        rows: Floats = self._encoder.get().embed(texts)
+        encoder = self._encoder.get()
+        with counted_batch(len(texts)):
+            rows: Floats = encoder.embed(texts)
         self._encoder.touch()
         return rows if self._model.mean is None else unit_rows(rows - _mean(self._model.mean))
 

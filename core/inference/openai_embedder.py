@@ -10,7 +10,7 @@ import openai
 
 from core.errors import Never
 from core.inference.api_errors import failure, read_body
-from core.inference.embedders import BrokenVectors, Floats, Symmetric, unit_rows
+from core.inference.embedders import BrokenVectors, Floats, Symmetric, counted_batch, unit_rows
 
 _WHO: Final = "The embedding endpoint"
 
@@ -39,7 +39,9 @@ class OpenAIEmbedder(Symmetric):
         rows, broken = np.zeros((len(texts), self.dimension), dtype=np.float32), dict[int, str]()
         for start in range(0, len(texts), _REQUEST_TEXTS):
             part = [text if text.strip() else "-" for text in texts[start : start + _REQUEST_TEXTS]]
-            embedded, faults = self._checked(self._ask(part), len(part))
+            with counted_batch(len(part)):
+                answer = self._ask(part)
+            embedded, faults = self._checked(answer, len(part))
             rows[start : start + len(part)] = embedded
             broken |= {start + position: fault for position, fault in faults.items()}
         if broken:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,11 @@ def _row(part: ProcessPart, since: datetime) -> Mapping[str, object]:
     }
 
 
+def node(queue: str) -> str:
+    """Return the name by which Celery knows the worker of a queue on this host."""
+    return f"{queue}@{socket.gethostname()}"
+
+
 def missing_processes(tx: Tx) -> list[str]:
     """Return the kinds of process without a current heartbeat."""
     beating = {row.process for row in tx.execute(_BEATING, {"seconds": STALE_SECONDS})}
@@ -168,3 +174,17 @@ PROCESSES: Final[BoundStatement] = (
     {"seconds": STALE_SECONDS},
 )
 """Asks for the number of processes that serve each queue now."""
+
+MOST_WORKERS: Final = 500
+"""Workers that are shown, those that are alive first: where hosts come and go, each has another name."""
+
+WORKERS: Final[BoundStatement] = (
+    text("""
+    SELECT regexp_replace(process, ':[0-9]+$', '') AS node,
+           bool_or(at > clock_timestamp() - make_interval(secs => :seconds)) AS alive
+    FROM heartbeats WHERE processes IS NOT NULL AND at > clock_timestamp() - interval '1 day'
+    GROUP BY 1 ORDER BY alive DESC, max(at) DESC LIMIT :most
+"""),
+    {"seconds": STALE_SECONDS, "most": MOST_WORKERS},
+)
+"""Asks for the workers of today by node name, and whether each is alive."""

@@ -111,7 +111,9 @@ def rows(
     if not question.filters.include & {"messages", "memories"}:
         return RowsRead(EMPTY)
     if not check.reads_all(changes):
+        metrics.CACHE.labels("rows", "hit").inc()
         return RowsRead(entry.view(tx, check, changes))
+    metrics.CACHE.labels("rows", "miss").inc()
     size = (sized or tx.execute(*uncached.size_query(entry.rows)).all())[0].size
     if size > READ_ALL and not request.cached and question.filters.moment.known_at is None:
         entry.discard(check.state)

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import chain
+from typing import get_args
 from uuid import UUID
 
 import numpy as np
+from prometheus_client import Histogram
 
 from core import metrics
 from core.index.resident import filling as cache_filling
@@ -36,13 +38,16 @@ from core.search.candidates import Candidates, Hit
 from core.search.filters import Filters
 from core.search.opening import SearchRequest
 from core.search.ordering import PageCut, RankedPage
-from core.search.question import Question, RankedAnswer
+from core.search.question import Method, Question, RankedAnswer
 from core.search.ranking import RankingQuery, Scores
 from core.search.selection import QuestionFilter, Selection
 from core.search.spreading import Visibility
 from core.search.stopwatch import Stopwatch
 from core.search.texts import Texts
 from core.storage.db import Database, Tx, run_together
+
+for _method in get_args(Method):
+    metrics.SEARCHES_EMPTY.labels(_method)  # From zero on: a share needs a value before the first empty search.
 
 MOST_UNCACHED = 50
 """Results that are read from the database alone: for more, all rows of the owner are cached first."""
@@ -76,7 +81,21 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             asking = texts.queries(page, question.filters.moment)
             read = texts.of(run_together(tx, *asking, meanwhile=lambda: page.ranked, last=True), page)
         ranked.took.lap("texts")
+        _observe(question, ranked)
         return RankedAnswer(texts.results(page, read), ranked.considered, page, ranked.took.ms)
+
+
+@cache
+def _time_of(arm: str) -> Histogram:
+    """Return the histogram of an arm: to look it up each time costs half of what it takes to observe."""
+    return metrics.SEARCH_ARM.labels(arm)
+
+
+def _observe(question: Question, ranked: Ranking) -> None:
+    for arm, ms in ranked.took.ms.items():
+        _time_of(arm).observe(ms / 1000)
+    if not ranked.page.ranked:
+        metrics.SEARCHES_EMPTY.labels(question.method).inc()
 
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:

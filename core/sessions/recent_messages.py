@@ -32,6 +32,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from sqlalchemy import text
 
+from core import metrics
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.sessions import sessions
@@ -167,7 +168,9 @@ def read(tx: Tx, session_id: str, cached: RecentWindow, limit: int) -> RecentWin
         values = {"first": cached.messages[0].position, "last": cached.messages[-1].position}
         rows = tx.execute(_SINCE, {"session": session_id, "limit": limit, **values}).all()
         if rows[0].marks == list(cached.marks):
+            metrics.CACHE.labels("messages", "hit").inc()
             return _extend(cached, [row for row in rows if row.id is not None], limit)
+    metrics.CACHE.labels("messages", "miss").inc()
     return _window(tx.execute(_NEWEST, {"session": session_id, "limit": limit}).all())
 
 

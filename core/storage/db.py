@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, Executable, create_engine, make_url, 
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
+from core import metrics
 from core.config import Settings
 from core.errors import Misconfigured, NotFound
 from core.storage import connection, idle_connections, multiquery
@@ -180,7 +181,8 @@ def _check_out(
     A pooled connection that is found dead is replaced, and one whose prepared statements are outdated begins again.
     """
     while True:
-        tx = engine.connect()
+        with metrics.DATABASE_WAIT.time():
+            tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
             answers = run_together(tx, *opening, meanwhile=meanwhile)

@@ -1,21 +1,41 @@
-"""Closes connections that a pool has kept since a busier time: each is some 4 MB of a server's memory."""
+"""Counts the connections of pools; closes those kept since a busier time: each is some 4 MB of a server's memory."""
 
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Engine, Pool, QueuePool, event
 
+from core import metrics
+
+SHOWN_SECONDS: Final = 1.0
+"""Least time between two updates of the gauges: a transaction must not pay for them."""
+
 
 @dataclass(slots=True)
 class _Use:
-    """Use of a pool: the process whose connections it has, and the most that were in use at once since a sweep."""
+    """Use of a pool: the process whose connections it has, and the most that were in use at once since a sweep.
+
+    `peak`: the most since the gauges were set.
+    """
 
     process: int = 0
     most: int = 0
+    peak: int = 0
+
+
+@dataclass(slots=True)
+class _Shown:
+    """When the gauges were set last."""
+
+    at: float = 0.0
+
+
+_SHOWN: Final = _Shown()
 
 
 _USES: WeakKeyDictionary[Engine, _Use] = WeakKeyDictionary()
@@ -29,10 +49,24 @@ def watch(engine: Engine) -> None:
         use.process = os.getpid()
 
     def taken(*_: Any) -> None:
-        use.most = max(use.most, _in_use(engine.pool))
+        in_use = _in_use(engine.pool)
+        use.most, use.peak = max(use.most, in_use), max(use.peak, in_use)
+        if time.monotonic() - _SHOWN.at >= SHOWN_SECONDS:
+            _show()
 
     event.listen(engine, "connect", connected)
     event.listen(engine, "checkout", taken)
+
+
+def _show() -> None:
+    """Set the gauges of this process: the most connections that were in use at once, and those that were not."""
+    _SHOWN.at, used, open_ = time.monotonic(), 0, 0
+    for engine, use in list(_USES.items()):
+        if use.process == os.getpid():
+            used, open_ = used + use.peak, open_ + max(use.peak, _in_use(engine.pool) + _free(engine.pool))
+            use.peak = _in_use(engine.pool)
+    metrics.DATABASE_CONNECTIONS.labels("used").set(used)
+    metrics.DATABASE_CONNECTIONS.labels("idle").set(open_ - used)
 
 
 def sweep() -> None:
@@ -46,6 +80,7 @@ def sweep() -> None:
         idle = not use.most  # A connection in use would come back to a pool that is closed, and stay open.
         if idle and use.process == os.getpid() and _free(engine.pool) > max(most, 1):
             engine.dispose()
+    _show()
 
 
 def _in_use(pool: Pool) -> int:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -16,17 +17,26 @@ import httpx
 import promql_parser
 import pytest
 import yaml
+from prometheus_client.multiprocess import MultiProcessCollector
 
-from tests import queries
-from tests.patience import wait_until
+from tests import celery_dashboards, label_values, queries
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.ports import free_port
-from tests.production import BACKLOG, COMMANDS, Production, at_work, message
+from tests.production import BACKLOG, COMMANDS, SHARING, Production, at_work, message
 
 pytestmark = pytest.mark.slow
 
 PROMETHEUS = shutil.which("prometheus")
 WORKERS = ("worker-io", "worker-cpu")
 SCRAPES_SECONDS = 8
+WINDOW = "1m"
+CELERY_QUERIES = [
+    *celery_dashboards.variables(),
+    *celery_dashboards.overview(WINDOW),
+    *celery_dashboards.by_task(WINDOW),
+    *celery_dashboards.failures(WINDOW),
+    *celery_dashboards.alerts(WINDOW),
+]
 COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
 
 DONE = "SELECT target AS name, count(*) AS number FROM dispatches WHERE status = 'done' GROUP BY 1"
@@ -60,11 +70,15 @@ def traffic(production: Production, round_: int) -> None:
     production.publish(*talk).raise_for_status()
     assert production.publish({"event_type": "message.added"}).status_code == httpx.codes.UNPROCESSABLE_ENTITY
     production.publish({"source": "production", "event_type": "thing.measured", "payload": {"n": "x"}})
+    # The rule's agent needs a session, and this event has none: a dead letter.
+    production.publish({"source": "production", "event_type": "thing.measured", "payload": {"n": 5}})
     ended = {"session_id": "s1", "user_id": "ada", "message_count": 5}
     production.settle(production.publish({"source": "production", "event_type": "session.ended", "payload": ended}))
     for method in ("hybrid", "keyword", "vector"):
         question = {"user_id": "ada", "query": "Where does Ada live?", "method": method}
         production.api.post("/v1/search", json=question).raise_for_status()
+    nobody = {"user_id": f"nobody-{round_}", "query": "Where does Ada live?"}
+    production.api.post("/v1/search", json=nobody).raise_for_status()
     context = {"user_id": "ada", "query": "Where does Ada live?", "max_tokens": 500}
     production.api.post("/v1/context", json=context).raise_for_status()
     question = {"user_id": "ada", "question": "Where does Ada live?"}
@@ -90,10 +104,85 @@ def test_the_listener_of_a_worker_shows_what_its_children_count(production):
     assert added == 3, "what the rules and the model found, and the episode"
 
 
+TRUTH = {
+    "imprint_events_accepted_total": "SELECT 'n' AS name, count(*) AS number FROM events WHERE source = 'production'",
+    "imprint_dispatches_total{running}": "SELECT 'n' AS name, sum(attempt) AS number FROM dispatches",
+    "imprint_dispatches_total{done}": "SELECT 'n' AS name, count(*) AS number FROM dispatches WHERE status = 'done'",
+    "imprint_dispatches_total{dead}": "SELECT 'n' AS name, count(*) AS number FROM dispatches WHERE status = 'dead'",
+    "imprint_dispatches_failed_total": "SELECT 'n' AS name, count(*) AS number FROM dispatches WHERE status = 'dead'",
+    "imprint_dispatch_run_seconds_count": "SELECT 'n' AS name, sum(attempt) AS number FROM dispatches",
+    "imprint_model_tokens_total": ("SELECT 'n' AS name, sum(input_tokens + output_tokens) AS number FROM model_calls"),
+    "celery_task_received_total": "SELECT 'n' AS name, sum(attempt) AS number FROM dispatches",
+    "celery_task_succeeded_total": "SELECT 'n' AS name, count(*) AS number FROM dispatches WHERE status = 'done'",
+    "celery_task_failed_total": "SELECT 'n' AS name, count(*) AS number FROM dispatches WHERE status = 'dead'",
+    "celery_task_runtime_count": "SELECT 'n' AS name, sum(attempt) AS number FROM dispatches",
+}
+"""What the sums over all processes must be, as the database has it."""
+
+
+def sum_of(production: Production, series: str) -> float:
+    """The sum over all processes: two of the API, and of each worker two children, each behind one listener."""
+    name, _, status = series.removesuffix("}").partition("{")
+    wanted = {"status": status} if status else {}
+    return sum(production.total(process, name, **wanted) for process in COMMANDS)
+
+
+@pytest.mark.parametrize("series", TRUTH)
+def test_the_sum_over_all_processes_is_what_the_database_has(production, series):
+    wait_until(lambda: sum_of(production, series) == production.count(TRUTH[series])["n"])
+    assert production.count(TRUTH[series])["n"] > 0
+
+
+def test_both_processes_of_the_api_count_what_they_answer_behind_one_listener(production):
+    def answered(pid: int) -> float:
+        files = [str(production.counted("api") / f"histogram_{pid}.db")]
+        families = {family.name: family for family in MultiProcessCollector.merge(files)}
+        samples = families["imprint_http_seconds"].samples
+        return sum(sample.value for sample in samples if sample.name.endswith("_count"))
+
+    def ask() -> bool:
+        for _ in range(8):
+            httpx.get(production.api.base_url.join("/healthz"))
+        return all(answered(pid) > 0 for pid in production.children("api"))
+
+    assert len(production.children("api")) == 2
+    wait_until(ask)
+    of_both = sum(answered(pid) for pid in production.children("api"))
+    assert production.total("api", "imprint_http_seconds_count") == of_both
+
+
+def test_the_memory_of_each_process_is_shown_and_of_no_other(production):
+    def shown(name: str) -> set[int]:
+        return {int(labels["pid"]) for labels, _ in production.samples(name)["imprint_process_memory_bytes"]}
+
+    for name in SHARING:
+        wait_until(lambda name=name: set(production.children(name)) <= shown(name))
+        family = {production.running[name].pid, *production.children(name)}
+        assert shown(name) <= family
+    for name in set(COMMANDS) - set(SHARING):
+        assert shown(name) == {production.running[name].pid}
+    sizes = [size for _, size in production.samples("worker-cpu")["imprint_process_memory_bytes"]]
+    assert all(1e6 < size < 4e9 for size in sizes)
+
+
+def test_labels_have_only_the_values_of_their_sets(production):
+    known = {metric.describe()[0].name: metric for metric in queries.constants().values()}
+    strange = []
+    for name, series in production.samples().items():
+        family = re.sub(r"_(total|bucket|sum|count|created)$", "", name)
+        family = name if name in known else family
+        for labels, _ in series:
+            if family in known or name.startswith("celery_"):
+                own = {label: value for label, value in labels.items() if label != "le"}
+                strange += [(name, pair) for pair in own.items() if not label_values.is_known(family, *pair)]
+    assert strange == []
+    assert not any("None" in labels.values() for series in production.samples().values() for labels, _ in series)
+
+
 def test_every_message_is_observed_once_when_it_is_indexed(production):
     wait_until(lambda: production.total("worker-cpu", "imprint_searchable_seconds_count") >= BACKLOG + 5)
     assert production.total("worker-cpu", "imprint_searchable_seconds_count") == BACKLOG + 5
-    assert 0 < production.total("worker-cpu", "imprint_searchable_seconds_sum") < 60 * (BACKLOG + 5)
+    assert 0 < production.total("worker-cpu", "imprint_searchable_seconds_sum") < PATIENCE_SECONDS * (BACKLOG + 5)
 
 
 def test_every_declared_metric_is_shown_by_some_process(production):
@@ -117,6 +206,20 @@ def test_every_query_of_dashboard_and_alerts_finds_its_series(production, root):
             assert any(named <= {"le", *labels} for labels in series), query
 
 
+def test_every_query_of_celerys_public_dashboards_finds_its_series(production):
+    wait_until(lambda: bool(production.samples("clock").get("celery_worker_up")))
+    scraped = {"job": celery_dashboards.JOB, "namespace": celery_dashboards.NAMESPACE}
+    shown = production.samples()
+    for query in CELERY_QUERIES:
+        for selector in queries.selectors(query):
+            series = [labels | scraped for labels, _ in shown[selector.name]]
+            assert any(all(meets(labels, m) for m in selector.matchers.matchers) for labels in series), selector
+            assert any(queries.groupings(query) <= {"le", *labels} for labels in series), query
+    assert {sample["hostname"] for sample, _ in shown["celery_worker_up"]} == {
+        f"{queue}@{socket.gethostname()}" for queue in ("io", "cpu")
+    }
+
+
 def meets(labels: Mapping[str, str], matcher: promql_parser.Matcher) -> bool:
     value, wanted = labels.get(matcher.name, ""), matcher.value
     match str(matcher.op).rpartition(".")[2]:
@@ -124,6 +227,8 @@ def meets(labels: Mapping[str, str], matcher: promql_parser.Matcher) -> bool:
             return value == wanted
         case "Re":
             return promql_matches(wanted, value)
+        case "NotEqual":
+            return value != wanted
         case "NotRe":
             return not promql_matches(wanted, value)
     raise AssertionError(matcher.op)
@@ -154,6 +259,13 @@ def test_a_real_prometheus_answers_every_query_of_dashboard_and_alerts(productio
             time.sleep(SCRAPES_SECONDS / 3)
         empty = [query for query in questions(root) if not ask(query)]
         assert empty == []
+        assert [query for query in CELERY_QUERIES if not ask(query, seconds=60)] == []
+        assert len(ask("celery_worker_up == 1")) == 2
+        production.running["worker-io"].kill()
+        wait_until(lambda: len(ask("celery_worker_up == 0")) == 1)
+        production.running["worker-io"].wait()
+        production.start("worker-io")
+        wait_until(lambda: len(ask("celery_worker_up == 1")) == 2)
 
 
 def questions(root: Path) -> list[str]:
@@ -196,10 +308,12 @@ class prometheus:  # noqa: N801 - used like a function
         self._process.terminate()
         self._process.wait(20)
 
-    def ask(self, query: str) -> list[Any]:
-        """The series that answer; empty while it is not up."""
+    def ask(self, query: str, seconds: int = 0) -> list[Any]:
+        """The series that answer, now or at any of the last seconds; empty while it is not up."""
+        period = {"start": time.time() - seconds, "end": time.time(), "step": 1} if seconds else {}
+        path = "query_range" if seconds else "query"
         try:
-            answer = httpx.get(f"http://127.0.0.1:{self._port}/api/v1/query", params={"query": query})
+            answer = httpx.get(f"http://127.0.0.1:{self._port}/api/v1/{path}", params={"query": query, **period})
         except httpx.TransportError:
             return []
         if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from core import metrics
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Misconfigured, Never
 from core.events.pending import Pending, Reported
 from core.events.publishing import Author
-from core.extraction import configured_extractor, extractor_setting
+from core.extraction import configured_extractor, extractor_setting, freshness
 from core.extraction import session as extraction
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
-from core.extraction.session import MessageRange, SessionReader
+from core.extraction.session import MessageRange, SessionExtraction, SessionReader
+from core.extraction.window_filter import SkipReason
 from core.inference.client import OnCall
 from core.inference.sound_vectors import embed_sound
 from core.remembering import feedback, requests
@@ -25,6 +27,12 @@ from core.summaries import units
 from core.types import Json
 from workers.dispatch.model import FailedPart, Job, Outcome, PostponedPart
 from workers.tools import Tools, count_changes, note_call, session_of
+
+UNREAD: Final = ("failed", "postponed")
+"""Windows that could not be read, as the result of an extraction counts them."""
+
+for _reason in (*SkipReason, *UNREAD):
+    metrics.WINDOWS_SKIPPED.labels(_reason)  # From zero on: a rate needs a value before the first window is skipped.
 
 ASKING_SHARE: Final = 0.5
 """Share of an attempt's time for windows, where rules read as well.
@@ -49,11 +57,12 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
         pending: Pending = (
             _WithUnits(extracted, _units(tools, job, session_id, extracted.retold)) if extracted.retold else extracted
         )
+        observed = _Observed(extracted, pending)
     then = [(job.target, {"session_id": session_id})] if extracted.more else []
     return Outcome(
-        pending,
+        observed,
         then,
-        count_changes,
+        observed.count,
         failed=[FailedPart(_params_of(session_id, part.where), part.reason) for part in extracted.failed],
         postponed=[
             PostponedPart(_params_of(session_id, part.where), job.wait or part.cause) for part in extracted.postponed
@@ -78,6 +87,28 @@ def take_feedback(tools: Tools, job: Job) -> Outcome:
     if due is None:
         return Outcome(Reported({"changed": False, "reason": "The memory says so already."}))
     return Outcome(due, (), count_changes)
+
+
+@dataclass(slots=True)
+class _Observed:
+    """An extraction with all that is written of it. Known after that: the age of the messages that it quotes."""
+
+    extraction: SessionExtraction
+    whole: Pending
+    seconds: Sequence[float] = ()
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        result = self.whole.write(tx, author)
+        self.seconds = freshness.seconds(tx, [change for _, changes in self.extraction.changes for change in changes])
+        return result
+
+    def count(self, result: Json) -> None:
+        count_changes(result)
+        for seconds in self.seconds:
+            metrics.FRESHNESS.observe(seconds)
+        unread = {reason: result[reason] for reason in UNREAD if reason in result}
+        for reason, windows in {**result["skipped"], **unread}.items():
+            metrics.WINDOWS_SKIPPED.labels(reason).inc(windows)
 
 
 @dataclass(frozen=True, slots=True)

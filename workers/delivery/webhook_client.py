@@ -15,6 +15,7 @@ from typing import Any, Final
 import httpx
 from standardwebhooks import Webhook
 
+from core import metrics
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference.retry_after import retry_after
@@ -60,10 +61,14 @@ class WebhookRequest:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
+for _outcome in ("delivered", "retried", "refused"):
+    metrics.WEBHOOK_DELIVERIES.labels(_outcome)  # From zero on: a share needs both numbers.
+
+
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(
-        tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, message_id(job), parcel)}
+        tools, job, parcel.address, lambda: {**result, "status": _counted(tools.settings, message_id(job), parcel)}
     )
 
 
@@ -88,6 +93,21 @@ def _key(secret: str) -> bytes:
             "The signing secret is not base64. Set it (for the tenant `default` IMPRINT_WEBHOOK_SECRET) to `whsec_` "
             "and 32 random bytes in base64."
         ) from error
+
+
+def _counted(settings: Settings, message: str, parcel: WebhookRequest) -> int:
+    """Post the request, and count what became of it."""
+    outcome = "refused"
+    with metrics.WEBHOOK.time():
+        try:
+            status = _post(settings, message, parcel)
+            outcome = "delivered"
+        except Later:
+            outcome = "retried"
+            raise
+        finally:
+            metrics.WEBHOOK_DELIVERIES.labels(outcome).inc()
+    return status
 
 
 def _post(settings: Settings, message: str, parcel: WebhookRequest) -> int:

@@ -11,7 +11,7 @@ from core import metrics
 from core.agents import NORMAL, PRIORITIES
 from core.storage.db import Tx, recordset
 from core.types import DispatchStatus
-from workers.dispatch import fair_share
+from workers.dispatch import failures, fair_share
 from workers.dispatch.fair_share import FairShare, Readied
 from workers.dispatch.model import NewDispatch
 from workers.dispatch.relay import DispatchRef
@@ -32,7 +32,10 @@ def insert_rows(tx: Tx, new: Sequence[NewDispatch]) -> list[Readied]:
     for rows in _batches(new):
         tx.execute(_INSERT, {"rows": rows})
     for d in new:
-        metrics.DISPATCHES.labels(d.target, d.status).inc()
+        if d.status is DispatchStatus.DEAD:
+            failures.count_dead(d, failures.REFUSED)
+        else:
+            metrics.DISPATCHES.labels(d.target, d.queue, d.status).inc()
     return [(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
 
 

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -26,6 +27,7 @@ from core.events.publishing import Author
 from core.inference import own_prompts
 from core.inference.client import ChatClient
 from core.inference.quota import BreakerOpen, Grant
+from core.maintenance import heartbeat
 from core.storage.db import Tx, run_together
 from core.tenancy import embedding as tenant_embedding
 from core.types import DispatchStatus, Event, Json
@@ -115,9 +117,12 @@ def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None]) ->
         "correlation": job.event.correlation_id,
         "target": job.target,
     }
-    metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
     stage: Stage = "agent"
-    with structlog.contextvars.bound_contextvars(**log_context), metrics.DISPATCH_RUN.labels(job.target).time():
+    with (
+        structlog.contextvars.bound_contextvars(**log_context),
+        metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(job.queue)).track_inprogress(),
+        metrics.DISPATCH_RUN.labels(job.target, job.queue).time(),
+    ):
         try:
             with watch(ledger, job):
                 outcome = ledger.agents[job.target](job)
@@ -138,7 +143,10 @@ def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Dispa
     """Give the place of a sent dispatch that cannot begin to the next; the sweep, or what it waits for, resends it."""
     with ledger.db.tenant(tenant_id) as tx:
         row = tx.execute(_STEP_ASIDE, {"id": dispatch_id}).one_or_none()
-        return [] if row is None else fair_share.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
+        if row is None:
+            return []
+        metrics.DISPATCHES_REJECTED.labels(row.target, row.queue).inc()
+        return fair_share.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
 
 
 def _offer_place(ledger: Ledger, job: Job) -> list[DispatchRef]:
@@ -224,6 +232,8 @@ def _event_of(row: Any) -> Event:
 
 def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) -> Job:
     """Return the job of a claimed dispatch."""
+    _show_zeros(row.target, row.queue)
+    metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.RUNNING).inc()
     if row.waited is not None:
         metrics.DISPATCH_WAIT.labels(row.target).observe(row.waited)
     return Job(
@@ -248,6 +258,16 @@ def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) 
         embedding=tenant_embedding.parse(row.embedding),
         replay_id=row.replay_id,
     )
+
+
+@cache
+def _show_zeros(target: str, queue: str) -> None:
+    """Export as 0 what may become of a dispatch: a first failure is an increase, and shares need both numbers."""
+    for status in (DispatchStatus.DONE, DispatchStatus.RETRYING, DispatchStatus.CANCELLED):
+        metrics.DISPATCHES.labels(target, queue, status)
+    metrics.DISPATCHES_FAILED.labels(target, queue, failures.UNEXPECTED)
+    metrics.DISPATCHES_REJECTED.labels(target, queue)
+    metrics.DISPATCH_OVERRUNS.labels(target)
 
 
 def _next_claim(ledger: Ledger, queue: str | None, keys: Sequence[Key | Readied]) -> NextClaim | None:
@@ -282,6 +302,7 @@ def _limits(ledger: Ledger) -> str:
 def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
     """Take back a claim, with the time of the next one and the reason."""
     tx.execute(_PUT_BACK, {"id": row.id, "lease": row.lease, "error": wait.reason, "at": wait.at, "hold": wait.for_day})
+    metrics.DISPATCHES_REJECTED.labels(row.target, row.queue).inc()
     log.info("dispatch.waits", dispatch=str(row.id), target=row.target, reason=wait.reason)
 
 
@@ -338,12 +359,12 @@ def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Rea
         run_together(tx, last=True)
     keys += [(job.tenant_id, row.queue, row.id) for row in released]
     for row in released:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
-    metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
-    if outcome.failed:
-        metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.PENDING).inc()
+    metrics.DISPATCHES.labels(job.target, job.queue, DispatchStatus.DONE).inc()
+    for _ in outcome.failed:
+        failures.count_dead(job, Never.__name__)
     for status in postponed:
-        metrics.DISPATCHES.labels(job.target, status).inc()
+        metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
     return keys
@@ -448,7 +469,10 @@ def _record_failure(
             emit_dead(tx, row, reason)
         keys: list[Key | Readied] = [(job.tenant_id, job.queue), *_make_room(tx, job)]
         following = fair_share.offer(tx, policy.shares, keys)
-    metrics.DISPATCHES.labels(job.target, status).inc()
+    if again:
+        metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
+    else:
+        failures.count_dead(job, type(error).__name__)
     log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error), **_frames(error))
     return following
 
@@ -480,7 +504,8 @@ def _error_text(error: Exception) -> str:
 
 
 _STEP_ASIDE = text("""
-    UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
+    UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent'
+    RETURNING target, queue
 """)
 
 

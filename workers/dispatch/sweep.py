@@ -56,7 +56,7 @@ def due(tx: Tx, policy: LedgerPolicy, limit: int = 500, looks: Looks | None = No
             metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
         if row.status == DispatchStatus.DEAD:
             emit_dead(tx, row, row.error)
-            metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
+            failures.count_dead(row, failures.OVERRAN if row.overran else failures.LOST)
             readied += ready_waiting(tx, row)
         else:
             readied.append((row.tenant_id, row.queue, row.id))
@@ -70,7 +70,7 @@ def expire(tx: Tx, limit: int = 500) -> int:
     """Cancel dispatches that nobody approved in time, with those after them; return how many. Clocks may share it."""
     rows = tx.execute(_EXPIRE, {"limit": limit}).all()
     for row in rows:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
         dispatches.emit_approval(tx, row)
         dispatches.cancel_followers(tx, row)
     return len(rows)
@@ -79,6 +79,8 @@ def expire(tx: Tx, limit: int = 500) -> int:
 def release(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
     """Release dispatches whose time has come. Several clocks may run it."""
     rows = tx.execute(_RELEASE, {"limit": limit}).all()
+    for row in rows:
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.PENDING).inc()
     return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue, row.id) for row in rows])
 
 
@@ -90,7 +92,7 @@ def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -
     values = {"tenant": tenant_id, "lane": lane, "limit": limit, "reason": reason}
     rows = tx.execute(_CANCEL_WAITING, values).all()
     for row in rows:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
+        metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
     return len(rows)
 
@@ -168,7 +170,7 @@ _RELEASE = text("""
     )
     UPDATE dispatches d SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
     FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
-    RETURNING d.tenant_id, d.queue, d.id
+    RETURNING d.tenant_id, d.target, d.queue, d.id
 """)
 
 
@@ -176,30 +178,40 @@ _BEGAN = text("SELECT now()")
 
 _LOST = "CASE WHEN j.overran THEN 'deadline' ELSE 'worker' END"
 
+UNDER_WAY: Final = "status IN ('pending', 'running', 'retrying')"
+
+OVERRAN: Final = "(status = 'running' AND wake_at >= deadline_at)"
+"""SQL: a lease that reaches the deadline of its attempt was renewed until the process was ended."""
+
+LAST_ATTEMPT: Final = "(status = 'running' AND attempt >= :attempts)"
+"""SQL: no further attempt follows."""
+
+LAST_OVERRUN: Final = f"({OVERRAN} AND overruns + 1 >= :overruns)"
+"""SQL: it would overrun again."""
+
 _OWED = text(f"""
     WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS now), owing AS (
         (SELECT tenant_id FROM dispatches
-         WHERE status IN ('pending', 'running', 'retrying')
+         WHERE {UNDER_WAY}
            AND wake_at >= :since AND wake_at <= (SELECT now FROM moment) ORDER BY tenant_id LIMIT 1)
         UNION ALL
         SELECT n.tenant_id FROM owing, LATERAL (
             SELECT tenant_id FROM dispatches
-            WHERE status IN ('pending', 'running', 'retrying')
+            WHERE {UNDER_WAY}
               AND wake_at >= :since AND wake_at <= (SELECT now FROM moment) AND tenant_id > owing.tenant_id
             ORDER BY tenant_id LIMIT 1
         ) AS n
     ), due AS (
         SELECT d.* FROM (SELECT tenant_id FROM owing ORDER BY random()) AS o, LATERAL (
-            SELECT tenant_id, id, status = 'running' AND wake_at >= deadline_at AS overran,
-                   status = 'running' AND attempt >= :attempts AS hopeless
+            SELECT tenant_id, id, {OVERRAN} AS overran, {LAST_ATTEMPT} AS hopeless, {LAST_OVERRUN} AS overran_last
             FROM dispatches
-            WHERE tenant_id = o.tenant_id AND status IN ('pending', 'running', 'retrying')
+            WHERE tenant_id = o.tenant_id AND {UNDER_WAY}
               AND wake_at >= :since AND wake_at <= (SELECT now FROM moment)
             ORDER BY wake_at LIMIT :share FOR UPDATE SKIP LOCKED
         ) AS d LIMIT :limit
     ), judged AS (
         SELECT due.tenant_id, due.id, due.overran, CASE
-            WHEN due.overran AND d.overruns + 1 >= :overruns THEN
+            WHEN due.overran_last THEN
                 d.target || ' took longer than it may, at each of ' || d.overruns + 1
                 || ' attempts, and its process had to be ended.'
             WHEN due.hopeless THEN 'Its worker died or hung at each of ' || d.attempt || ' attempts.' END AS reason
@@ -218,4 +230,4 @@ _OWED = text(f"""
     RETURNING d.*, j.overran
 """)
 """Dispatches that should have been begun, finished or renewed by now, some of each tenant; SKIP LOCKED lets several
-clocks share them. A lease that reaches the deadline of its attempt was renewed until the process was ended."""
+clocks share them."""

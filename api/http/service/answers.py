@@ -168,6 +168,9 @@ class Stats(Answer):
     dispatches: list[TargetCount]
     removed: dict[str, RemovedRows] = Field(description="What has left, and is counted no longer, by kind")
     memories: list[CategoryCount]
+    caches: dict[str, float | None] = Field(
+        description="Share of the lookups of all tenants that each cache of this process answered; null: nobody asked"
+    )
     memory: MemoryFigures
 
 

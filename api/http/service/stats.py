@@ -11,6 +11,7 @@ from api.http.service.answers import Stats
 from api.ingress.answers import answers
 from api.ingress.dependencies import Reader, WholeDeps
 from api.ingress.large_json import Route
+from core import metrics
 from core.events import expiries
 from core.events.parsing import Name
 from core.maintenance import activity, memory_stats
@@ -26,7 +27,7 @@ def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
     """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 
     `removed`: what has left by the tenant's retention, by kind, and is counted no longer. `memory` describes the state
-    of the memory. Its `latency_ms` and `recall.process` are measured by this process only.
+    of the memory. Its `latency_ms` and `recall.process`, and `caches`, are measured by this process only.
     """
     now = datetime.now(UTC)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -41,5 +42,6 @@ def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
         "dispatches": done.dispatches,
         "removed": removed,
         "memories": sorted(counted.crossed, key=lambda row: (row["category"], row["status"])),
+        "caches": metrics.hit_shares(),
         "memory": memory | {"recall": recall, "latency_ms": deps.hits.latency(caller.tenant_id)},
     }

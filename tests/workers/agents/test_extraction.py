@@ -16,6 +16,7 @@ from core.remembering import requests
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from rules.registry import store
+from tests.counts import growth
 from tests.faults.model import Model, serving, statement, umbrellas
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
@@ -193,7 +194,9 @@ def test_a_window_that_a_model_cannot_read_is_set_aside_alone_and_can_be_tried_a
     accept_all(app, [*UMBRELLAS, ended(message_count=12)])
     with serving() as model, at_work(read_by(settings, model)) as works:
         model.script[:] = ["garbage", "garbage"]
-        works.settle()
+        with growth("imprint_windows_skipped_total", reason="failed") as unread:
+            works.settle()
+        assert unread.by == 1
         assert len(memories(app)) == 2, "the other window was read"
         (session,) = rows(app, "SELECT * FROM sessions")
         assert session.extracted_to == 12
@@ -266,10 +269,12 @@ def test_a_stretch_that_names_no_positions_is_set_aside(
 def test_what_was_read_and_why_something_was_not_stands_in_the_result(settings: Settings, app: Database) -> None:
     accept(app, said("ok, thanks!"), said("哈哈"), ended(message_count=3))
     with serving() as model, at_work(read_by(settings, model)) as works:
-        works.settle()
+        with growth("imprint_windows_skipped_total", reason="trivial") as skipped:
+            works.settle()
         assert model.windows == []
     (done,) = extractions(app, "done")
     assert done.result == {"messages": 2, "windows": 1, "skipped": {"trivial": 1}}
+    assert skipped.by == 1
 
 
 def test_a_worker_does_not_begin_with_an_extractor_that_is_not_there_and_says_which_are(settings: Settings) -> None:

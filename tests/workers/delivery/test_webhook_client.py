@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,6 +16,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from core.config import Settings
 from core.errors import Later, Never
 from core.tenancy.tenants import DEFAULT
+from tests.counts import growth
 from tests.factories import a_job, tools
 from tests.outlets import open_to
 from tests.ports import free_port
@@ -116,3 +118,20 @@ def test_cookies_of_one_are_not_sent_for_another(open_settings: Settings, other:
     for _ in range(2):
         outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
     assert [got.headers.get("cookie") for got in other.got] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "error"),
+    [(204, "delivered", None), (503, "retried", Later), (404, "refused", Never)],
+)
+def test_each_request_is_counted_by_what_became_of_it(
+    open_settings: Settings, other: Other, status: int, outcome: str, error: type[Exception] | None
+) -> None:
+    other.answers.append((status, {}, b""))
+    with (
+        growth("imprint_webhook_deliveries_total", outcome=outcome) as counted,
+        growth("imprint_webhook_seconds_count") as timed,
+        nullcontext() if error is None else pytest.raises(error),
+    ):
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload=None))
+    assert (counted.by, timed.by) == (1, 1)

@@ -18,6 +18,7 @@ from core.storage.db import Database
 from core.types import Category, Json, Relation, Trust
 from tests.core.summaries.conversations import HIKE, TAXES, wrote
 from tests.core.summaries.conversations import talk as spoken
+from tests.counts import growth
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, event, said
@@ -100,7 +101,9 @@ def test_the_conversation_is_shown_as_it_was_said_with_the_question_last(door: D
 def test_a_hidden_message_is_left_out_until_it_is_restored(door: Doors, app: Database) -> None:
     talk(app, "The old plan was Rome.", "The new plan is Oslo.")
     door.post("/v1/sessions/s1/messages/m1/hide", {"reason": "superseded"})
-    hidden = context(door, session_id="s1", query="Where to?")
+    with growth("imprint_context_left_out_total", reason="hidden") as left_out:
+        hidden = context(door, session_id="s1", query="Where to?")
+    assert left_out.by == 1
     assert [m["content"] for m in hidden["messages"]] == ["The new plan is Oslo."]
     assert {"ref": "message:s1/m1", "why": "hidden"} in section(hidden, "recent")["left_out"]
     door.post("/v1/sessions/s1/messages/m1/restore")

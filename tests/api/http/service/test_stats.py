@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from prometheus_client import REGISTRY
 
 from core.events.log import Announcement, announce
 from core.storage.db import Database
@@ -41,7 +42,8 @@ def test_another_tenant_counts_nothing_of_it(door: Doors, app: Database, works: 
     works.settle()
     door.post("/v1/search", {"user_id": "ada", "query": "Turin"})
     stats = door.get("/v1/stats", tenant=OTHER).json()
-    memory = stats.pop("memory")
+    memory, caches = stats.pop("memory"), stats.pop("caches")
+    assert set(caches) == {"vectors", "rows", "messages"}
     assert stats == {"events": {}, "decisions": [], "dispatches": [], "removed": {}, "memories": []}
     assert (memory["total"], memory["active"], memory["by_status"], memory["verdicts"]) == (0, 0, {}, {})
     assert memory["recall"] == {"with_memories": 0, "process": {"searches": 0, "with_memories": 0, "hit_rate": None}}
@@ -84,3 +86,19 @@ def test_announced_searches_are_counted_whatever_else_calls_itself_so(door: Door
 def test_a_user_that_can_be_none_is_refused_with_its_place(door: Doors) -> None:
     refused = door.get("/v1/stats", params={"user_id": ""})
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/user_id")
+
+
+def test_the_share_of_lookups_that_each_cache_answers_is_told_and_counted(door: Doors, app: Database) -> None:
+    def counted(cache: str) -> list[float]:
+        labels = [{"cache": cache, "outcome": outcome} for outcome in ("hit", "miss")]
+        return [REGISTRY.get_sample_value("imprint_cache_lookups_total", own) or 0 for own in labels]
+
+    door.post("/v1/memories", {"user_id": "ada", "content": "Ada has a cat."})
+    before = {cache: counted(cache) for cache in ("vectors", "rows")}
+    for _ in range(3):
+        door.post("/v1/search", {"user_id": "ada", "query": "Which pet has Ada, of all that there are?"})
+    for cache, (hits, misses) in before.items():
+        hits_now, misses_now = counted(cache)
+        assert hits_now > hits, cache
+        assert hits_now - hits + misses_now - misses >= 3, cache
+        assert door.get("/v1/stats").json()["caches"][cache] == round(hits_now / (hits_now + misses_now), 2)
