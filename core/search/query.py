@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import get_args
 from uuid import UUID
 
 import numpy as np
+from prometheus_client import Histogram
 
 from core import metrics
 from core.index.resident import filling as cache_filling
@@ -84,9 +85,15 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
         return RankedAnswer(texts.results(page, read), ranked.considered, page, ranked.took.ms)
 
 
+@cache
+def _time_of(arm: str) -> Histogram:
+    """Return the histogram of an arm: to look it up each time costs half of what it takes to observe."""
+    return metrics.SEARCH_ARM.labels(arm)
+
+
 def _observe(question: Question, ranked: Ranking) -> None:
     for arm, ms in ranked.took.ms.items():
-        metrics.SEARCH_ARM.labels(arm).observe(ms / 1000)
+        _time_of(arm).observe(ms / 1000)
     if not ranked.page.ranked:
         metrics.SEARCHES_EMPTY.labels(question.method).inc()
 

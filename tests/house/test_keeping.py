@@ -128,6 +128,7 @@ KEPT = {
     "workers/clock.py:Agenda._rules": OF_RULES,
     "workers/clock.py:Agenda._deferred": OF_RULES,
     "workers/agents/outbound.py:_celery": "connections to the brokers of the settings",
+    "core/search/query.py:_time_of": "names of stages",
     "workers/dispatch/ledger.py:_show_zeros": "names of agents",
     "workers/dispatch/fair_share.py:ActiveTenants._last": "names of tenants, for a minute",
     "workers/mirror_watcher.py:MirrorPoll._known": "names and times of the mirror's files",

@@ -1,0 +1,118 @@
+"""What counting costs: transactions, searches and batches of statements with metrics and without, in turns.
+
+    python -m bench.counting [--memories 1000] [--rounds 40]
+
+To reach: at most 1.02 times the processor's time without. Metrics are kept in files, as where processes share a
+listener; without, none of them runs, the older ones included. The processor's time is that of this process, without the
+server's, in the quickest round. Searches and statements are those of a user with so many memories; vectors are
+made in no time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+from unittest import mock
+
+import psycopg
+from prometheus_client import Counter, Gauge, Histogram
+from sqlalchemy import text
+
+from bench import arguments
+from bench.stand import database, show
+from bench.write import BATCH, TENANT, Bench, candidate, fill, judge_all, statement
+from core.consolidation import pipeline
+from core.inference.embedders import HashEmbedder
+from core.memory.changes import Owner
+from core.metrics import SHARED_FOLDER
+from core.search.query import search
+from core.search.question import Question
+from core.storage import db
+
+EACH: Final = {"transaction": 100, "search": 10, "batch of statements": 1}
+"""Repetitions of a turn."""
+
+COUNTED: Final = ((Counter, "inc"), (Gauge, "set"), (Gauge, "inc"), (Gauge, "dec"), (Histogram, "observe"))
+
+
+def run(memories: int, rounds: int) -> dict[str, float]:
+    """Return by kind of work its milliseconds of the processor with and without counting, and the ratio."""
+    with database() as (settings, postgres), psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+        app, embedder = db.connect(db.app_url(settings), 2), HashEmbedder()
+        bench = Bench(app, pipeline.from_settings(app, embedder, settings), admin)
+        fill(bench, memories)
+        numbers = iter(range(memories, 100_000))
+
+        def transaction() -> None:
+            with app.tenant(TENANT) as tx:
+                tx.execute(text("SELECT 1"))
+
+        def one_search() -> None:
+            search(app, TENANT, Question(statement(next(numbers) % memories), user_id="ada"), embedder)
+
+        def batch() -> None:
+            judge_all(bench.consolidation, Owner("ada"), [candidate(next(numbers)) for _ in range(BATCH)], BATCH)
+
+        works = {"transaction": transaction, "search": one_search, "batch of statements": batch}
+        figures = {name: value for kind, work in works.items() for name, value in compared(kind, work, rounds).items()}
+        app.close()
+    return figures
+
+
+def compared(kind: str, work: Callable[[], None], rounds: int) -> Mapping[str, float]:
+    """Return what one piece of work takes with counting and without, each round in another order."""
+    took: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(EACH[kind]):
+        work()
+    for number in range(rounds):
+        for counts in (number % 2 == 0, number % 2 == 1):
+            with counting(on=counts):
+                began = time.process_time()
+                for _ in range(EACH[kind]):
+                    work()
+                took[counts].append(1000 * (time.process_time() - began) / EACH[kind])
+    counted, plain = min(took[True]), min(took[False])
+    return {f"{kind}, ms": counted, f"{kind}, ms without": plain, f"{kind} (to reach: 1.02)": counted / plain}
+
+
+@contextmanager
+def counting(*, on: bool) -> Iterator[None]:
+    """Let metrics count, or not."""
+    with ExitStack() as stack:
+        if not on:
+            for kind, method in COUNTED:
+                stack.enter_context(mock.patch.object(kind, method, _nothing))
+            stack.enter_context(mock.patch.object(Counter, "labels", _itself))
+            stack.enter_context(mock.patch.object(Histogram, "labels", _itself))
+        yield
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Count nothing."""
+
+
+def _itself(metric: Any, *_: Any, **__: Any) -> Any:
+    return metric
+
+
+def main() -> None:
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--memories", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=40)
+    chosen = parser.parse_args()
+    if SHARED_FOLDER in os.environ:
+        show("counting", run(chosen.memories, chosen.rounds))
+        return
+    with tempfile.TemporaryDirectory(prefix="imprint-metrics-") as folder:
+        command = [sys.executable, "-m", "bench.counting", *sys.argv[1:]]
+        subprocess.run(command, env={**os.environ, SHARED_FOLDER: folder}, check=True)
+
+
+if __name__ == "__main__":
+    main()
