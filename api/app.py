@@ -10,6 +10,7 @@ from typing import Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
+from fastapi.telemetry import TelemetryConfig
 from pydantic import BaseModel
 
 from api.compat import flat, platform
@@ -40,11 +41,14 @@ from api.ingress.openapi import DocumentedApi
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
 from api.ingress.shared_counts import ProcessCounts
+from api.ingress.traced_requests import TracedRequests
 from api.mcp import server as mcp
+from core import tracing
 from core.config import Settings
 from core.context import retrievers
 from core.events import settle_tokens
 from core.events.doorbell import Doorbell
+from core.events.occurrences import Occurrences
 from core.index import reembedding
 from core.inference import configured_client
 from core.inference.batching_embedder import BatchingEmbedder
@@ -90,6 +94,10 @@ DIRECT: Final[Mapping[Endpoint, type[BaseModel] | None]] = {
 }
 """Endpoints that are called directly, with the model of their body: those that an agent waits for in each turn."""
 
+NO_TELEMETRY: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""Spans and logs of the framework, which a variable of the environment would turn on, name paths, queries and what
+was wrong with a value; `api.ingress.traced_requests` does not."""
+
 TABLE: Final = RouteTable(iter_route_contexts(ROUTES))
 
 
@@ -117,8 +125,9 @@ def create(
         finally:
             await opened.followers.close()
             await opened.settling.close()
-            for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+            for part in (sweeper, opened.occurrences, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
+            tracing.stop()  # Here, because the server ends the process by a signal.
 
     app = DocumentedApi(
         title="Imprint",
@@ -129,6 +138,7 @@ def create(
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        telemetry=NO_TELEMETRY,
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
         routes=list(ROUTES),
     )
@@ -139,6 +149,8 @@ def create(
     app.add_middleware(DirectCalls, deps=opened, table=DIRECT)
     admission.install(app, opened, TABLE, counts)
     app.add_middleware(ForeignKeys)
+    if tracing.is_on():
+        app.add_middleware(TracedRequests)
     console.install(app, settings)
     return app
 
@@ -170,6 +182,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         {},
         settling,
         followers,
+        Occurrences(database, bell),
         retrievers=found,
         model=configured_client.load(settings, database),
     )

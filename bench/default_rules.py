@@ -55,9 +55,17 @@ def _when(rule: Json) -> str:
     if "schedule" in rule:
         schedule = rule["schedule"]
         when = f"cron `{schedule['cron']}`" if "cron" in schedule else f"every {schedule['every_seconds']} s"
-        return when + (", for each user" if schedule.get("for_each") == "user" else "")
+        each = f", for each {schedule['for_each']}" if schedule.get("for_each") else ""
+        return (
+            when + each + "".join(f", counts {_count(name, count)}" for name, count in rule.get("counts", {}).items())
+        )
     types = rule["event_type"] if isinstance(rule["event_type"], list) else [rule["event_type"]]
     return ", ".join(f"`{event_type}`" for event_type in types)
+
+
+def _count(name: str, count: Json) -> str:
+    narrowed = (f"{key.replace('_', ' ')} {value}" for key, value in count.items() if key != "of")
+    return f"`{name}` ({', '.join([count['of'], *narrowed])})"
 
 
 def _if(rule: Json) -> str:

@@ -35,6 +35,17 @@ REQUIRED: Final = (
 )
 """Secrets without which the processes do not start, or cannot do all of their work."""
 
+TRACES: Final = (
+    *("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TIMEOUT"),
+    *("OTEL_EXPORTER_OTLP_COMPRESSION", "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_TRACES_SAMPLER"),
+    *("OTEL_TRACES_SAMPLER_ARG", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_SERVICE_NAME"),
+    *("OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"),
+)
+"""Variables of OpenTelemetry that are handed through."""
+
+TRACE_SECRETS: Final = ("OTEL_EXPORTER_OTLP_HEADERS",)
+"""Those that hold credentials."""
+
 KEPT: Final = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 SCALARS: Final = frozenset({"integer", "number", "boolean", "string"})
 WIDTH: Final = 120
@@ -54,7 +65,8 @@ def schema() -> str:
     """Return `values.schema.json` with the settings and secrets of this version."""
     written = json.loads(SCHEMA.read_text(encoding="utf-8"))
     shapes = Settings.model_json_schema()["properties"]
-    plain, secret = {}, {}
+    plain: dict[str, Any] = {name: {"type": "string", "description": "See traces.md."} for name in TRACES}
+    secret = {name: {"$ref": "#/definitions/key"} for name in TRACE_SECRETS}
     for name, field in Settings.model_fields.items():
         if name not in DECIDED:
             variable = f"IMPRINT_{name.upper()}"

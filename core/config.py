@@ -161,6 +161,7 @@ class Settings(BaseSettings):
     task_seconds: Count = Field(600, description="Maximum timeout of any agent, in seconds.")
 
     rules_per_tenant: Count = Field(1000, description="Maximum rules in force per tenant.")
+    alarms_per_tenant: Count = Field(30, description="Maximum alarms (rules with counts) among them.")
     rule_cost: Count = Field(
         100_000, description="Maximum cost of a rule for one event, in comparisons; a rule above it is refused."
     )

@@ -16,6 +16,7 @@ from typing import Literal
 import structlog
 from sqlalchemy.exc import DBAPIError
 
+from core import tracing
 from core.errors import Misconfigured
 from core.types import Json
 
@@ -24,6 +25,7 @@ def configure(level: str, form: Literal["json", "text"], process: str) -> None:
     """Send structlog and the standard library's loggers through one formatter to standard error."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        _add_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -62,6 +64,12 @@ def fault(error: BaseException) -> Json:
     frames = traceback.extract_tb(error.__traceback__)
     location = {"at": f"{frames[-1].filename}:{frames[-1].lineno}"} if frames else {}
     return {"error": _kind(error), **location}
+
+
+def _add_trace(_logger: object, _method: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Add `trace_id` and `span_id` where a trace is active."""
+    line.update(tracing.ids())
+    return line
 
 
 def _kind(error: BaseException) -> str:

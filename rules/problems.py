@@ -129,7 +129,7 @@ def _problem(details: ErrorDetails, document: object, fields: Mapping[str, Seque
     context = details.get("ctx", {})
     pointer = _pointer(details["loc"], document)
     if details["type"].startswith("union_tag"):
-        pointer += "/action_type"
+        pointer += f"/{_tag(details['loc'])}"
     if context.get("at"):
         pointer += "/" + str(context["at"]).lstrip("/")
     return Problem(pointer, _detail(details, context, fields))
@@ -154,13 +154,13 @@ def _below(here: object, step: int | str) -> tuple[bool, object]:
 
 
 def _may_be_absent(here: object, step: int | str) -> bool:
-    is_branch = isinstance(step, str) and (step.startswith("<") or _is_kind_of(here, step))
+    is_branch = isinstance(step, str) and (step.startswith(("<", "[")) or _is_kind_of(here, step))
     return isinstance(here, Mapping) and isinstance(step, str) and not is_branch
 
 
 def _is_kind_of(action: object, step: str) -> bool:
     """Return whether a step is not a field but the kind by which the model of an action was chosen."""
-    return isinstance(action, Mapping) and action.get("action_type") == step
+    return isinstance(action, Mapping) and step in {action.get("action_type"), action.get("of")}
 
 
 def _detail(details: ErrorDetails, context: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
@@ -175,8 +175,14 @@ def _detail(details: ErrorDetails, context: Mapping[str, Any], fields: Mapping[s
     if kind in _NO_OBJECT and location and location[-1] in OBJECTS:
         return f"must be an object such as `{OBJECTS[str(location[-1])]}`"
     if kind == "union_tag_invalid":
-        return unknown("action_type", str(context["tag"]), _choices(str(context["expected_tags"])))
-    return _PHRASES.get(kind, "{msg}").format(msg=details["msg"], **context)
+        return unknown(_tag(location), str(context["tag"]), _choices(str(context["expected_tags"])))
+    phrase = _WITHOUT_TAG[_tag(location)] if kind == "union_tag_not_found" else _PHRASES.get(kind, "{msg}")
+    return phrase.format(msg=details["msg"], **context)
+
+
+def _tag(location: tuple[int | str, ...]) -> str:
+    """Return the field by which the model of an object at this place is chosen."""
+    return "of" if location[:1] == ("counts",) else "action_type"
 
 
 def _siblings(location: tuple[int | str, ...], fields: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -193,6 +199,7 @@ _NO_OBJECT: Final = frozenset({"dict_type", "model_type", "model_attributes_type
 OBJECTS: Final = {
     "schedule": '{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}` or `{"every_seconds": 3600}',
     "flow": '{"debounce": {"seconds": 30}}',
+    "counts": '{"dead": {"of": "dispatches", "status": "dead"}}',
     "debounce": '{"seconds": 30}',
     "count": '{"threshold": 3}',
     "cooldown": '{"seconds": 3600}',
@@ -202,9 +209,13 @@ OBJECTS: Final = {
 }
 """Examples of objects, by the field that requires one."""
 
+_WITHOUT_TAG: Final = {
+    "action_type": "say which `action_type`: run_agent, emit, notify, webhook or celery",
+    "of": "say what it counts with `of`: events, memories, dispatches or budget",
+}
+
 _PHRASES: Final = {
     "missing": "this field is required",
-    "union_tag_not_found": "say which `action_type`: run_agent, emit, notify, webhook or celery",
     "string_pattern_mismatch": "must fit {pattern}",
     "string_type": "must be a text",
     "int_type": "must be a whole number",

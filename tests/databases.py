@@ -33,6 +33,18 @@ def beside(settings: Settings) -> Iterator[Settings]:
 
 
 @contextmanager
+def copied(settings: Settings, source: Settings) -> Iterator[Settings]:
+    """Settings on a copy of a database to which nobody is connected, as a backup would be restored."""
+    url, name = db.owner_url(settings), f"t{uuid4().hex}"
+    own = url.set(database=name).render_as_string(hide_password=False)
+    _now(url, f"CREATE DATABASE {name} TEMPLATE {db.owner_url(source).database}")
+    try:
+        yield settings.model_copy(update={"database_url": SecretStr(own)})
+    finally:
+        _now(url, f"DROP DATABASE {name}")
+
+
+@contextmanager
 def filled(settings: Settings, fills: Iterable[str], values: Json) -> Iterator[tuple[Settings, Database]]:
     """Settings on such a database with all tables, and its application; the fills have run for the test's tenant."""
     with beside(settings) as own:

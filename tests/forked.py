@@ -7,7 +7,7 @@ import functools
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from api.cli.shared_modules import ENVIRONMENT, HIDDEN, SHARED
@@ -17,9 +17,9 @@ from core import metrics
 
 
 @contextmanager
-def forked(environment: Mapping[str, str], *arguments: str) -> Iterator[Process]:
-    """A module with arguments as a process, ended with the block."""
-    with tempfile.TemporaryDirectory() as folder:
+def forked(environment: Mapping[str, str], *arguments: str, home: Path | None = None) -> Iterator[Process]:
+    """A module with arguments as a process, ended with the block. `home`: where its log stays."""
+    with nullcontext(str(home)) if home else tempfile.TemporaryDirectory() as folder:
         furnish_home(Path(folder))
         env = {**environment, metrics.SHARED_FOLDER: folder}
         process = _forks().spawn(Path(folder), "forked", arguments, env)

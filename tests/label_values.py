@@ -20,11 +20,11 @@ from core.search.question import Method
 from core.storage.tables import metadata
 from core.types import DispatchStatus
 from rules.expressions.operators import OPERATORS
+from rules.registry import defaults
 from rules.registry.defaults import NAMES as DEFAULT_RULES
 from workers import app
 from workers.agents.extraction import UNREAD
 from workers.dispatch import failures
-from workers.routing.router import OTHER_RULES
 from workers.tools import COUNTED
 
 Values = Collection[str] | Callable[[str], bool]
@@ -59,7 +59,7 @@ OF_ALL: Final[Mapping[str, Values]] = {
     "exception": failures.CLASSES,
     "loop": LOOPS,
     "operator": OPERATORS,
-    "rule": {*DEFAULT_RULES, OTHER_RULES},
+    "rule": {*DEFAULT_RULES, defaults.OTHER},
     "verdict": {"fired", "gathered", "held"},
     "mode": get_args(replays.Mode),
     "truncated": {"yes", "no"},

@@ -1,12 +1,13 @@
-"""What dashboard and alerts ask of Prometheus, taken apart."""
+"""What dashboards, alerts and records ask of Prometheus, taken apart."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import promql_parser
 import yaml
@@ -27,28 +28,53 @@ class Query:
     shown: frozenset[str] = frozenset()
 
 
-def of_dashboard(root: Path) -> list[Query]:
-    """Every query of every panel; Grafana's own variable gets a value."""
-    panels = json.loads((root / "deploy/grafana/dashboards/imprint.json").read_text())["panels"]
+def dashboards(root: Path) -> dict[str, dict[str, Any]]:
+    """Every dashboard by the name of its file."""
+    folder = root / "deploy/grafana/dashboards"
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+
+
+def of_dashboards(root: Path) -> list[Query]:
+    """Every query of every panel, and of the marks of alerts; Grafana's variables get the values they begin with."""
     return [
-        Query(
-            panel["title"],
-            target["expr"].replace("$__rate_interval", "1m"),
-            frozenset(re.findall(r"{{(\w+)}}", target["legendFormat"])),
-        )
-        for panel in panels
-        for target in panel.get("targets", [])
+        Query(f"{name}: {title}", at_first(expr), frozenset(re.findall(r"{{(\w+)}}", legend)))
+        for name, dashboard in dashboards(root).items()
+        for title, expr, legend in _asked(dashboard)
     ]
 
 
-def alert_rules(root: Path) -> list[dict[str, object]]:
-    groups = yaml.safe_load((root / "deploy/prometheus/alerts.yml").read_text())["groups"]
+def _asked(dashboard: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for annotation in dashboard["annotations"]["list"]:
+        yield annotation["name"], annotation["target"]["expr"], ""
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            yield panel["title"], target["expr"], target["legendFormat"]
+
+
+def at_first(expr: str) -> str:
+    """A query as it is before the reader chooses: all processes, no prices."""
+    values = {"__rate_interval": "1m", "job": ".*", "instance": ".*", "price_input": "0", "price_output": "0"}
+    return re.sub(r"\$(\w+)", lambda match: values[match[1]], expr)
+
+
+def rules(root: Path) -> list[dict[str, Any]]:
+    """Every recording and alerting rule."""
+    groups = yaml.safe_load((root / "deploy/prometheus/alerts.yml").read_text(encoding="utf-8"))["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
 
-def of_alerts(root: Path) -> list[Query]:
-    """The condition of every alert."""
-    return [Query(str(rule["alert"]), str(rule["expr"])) for rule in alert_rules(root)]
+def alert_rules(root: Path) -> list[dict[str, Any]]:
+    return [rule for rule in rules(root) if "alert" in rule]
+
+
+def recorded(root: Path) -> set[str]:
+    """The names of the series that rules record."""
+    return {rule["record"] for rule in rules(root) if "record" in rule}
+
+
+def of_rules(root: Path) -> list[Query]:
+    """What every rule asks, alerts with their condition."""
+    return [Query(rule.get("alert") or rule["record"], rule["expr"]) for rule in rules(root)]
 
 
 def nodes(query: str, kind: type) -> list[object]:
@@ -76,7 +102,7 @@ def declared() -> Mapping[str, set[str]]:
         family, labels = metric.describe()[0], set(metric._labelnames)
         found[family.name + SUFFIX[family.type]] = labels | ({"le"} if family.type == "histogram" else set())
         if family.type == "histogram":
-            found[f"{family.name}_count"] = labels
+            found |= {f"{family.name}_{part}": labels for part in ("count", "sum")}
     return found
 
 

@@ -8,7 +8,8 @@ from celery import Celery
 from kombu import Exchange
 
 from core.config import Settings
-from workers.queues import ExistingQueue
+from core.events.doorbell import is_redis, transport_options
+from workers.queues import WORK_DELIVERIES, ExistingQueue
 
 QUEUES = ("io", "cpu")
 """`io` waits for models and other services, `cpu` computes; neither delays the other."""
@@ -56,13 +57,15 @@ def create(settings: Settings, broker_url: str) -> Celery:
 
 
 def _queue(name: str) -> ExistingQueue:
-    return ExistingQueue(name, Exchange("imprint.work", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
+    exchange = Exchange("imprint.work", type="direct")
+    return ExistingQueue(name, exchange, routing_key=name, deliveries=WORK_DELIVERIES)  # type: ignore[no-untyped-call]
 
 
 def _transport(settings: Settings, broker_url: str) -> dict[str, Any]:
-    if not broker_url.startswith(("redis:", "rediss:")):
+    if not is_redis(broker_url):
         return {"confirm_publish": True}
     return {
+        **transport_options(broker_url),
         "visibility_timeout": settings.task_seconds + VISIBILITY_MARGIN_SECONDS,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,

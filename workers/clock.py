@@ -18,8 +18,9 @@ import structlog
 from celery.beat import Scheduler, Service
 from sqlalchemy.exc import DBAPIError
 
-from core import metrics
+from core import metrics, tracing
 from core.config import Settings
+from core.events import broker_users
 from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
@@ -27,9 +28,11 @@ from core.maintenance.heartbeat import Heartbeat
 from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
+from rules.engine.counts import DailyBudget
 from rules.engine.ruleset import Ruleset
-from rules.flow import flow_rows, schedules
+from rules.flow import alarms, flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
+from rules.registry import defaults
 from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
 from workers.dispatch import relay, sweep
@@ -114,10 +117,12 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     ) -> None:
         """`database`: the pool of the router in the same process, which beats for the clock as well."""
         self._settings = settings or Settings()
+        self._budget = DailyBudget.of(self._settings)
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
         self._spacing = Spacing()
+        self._name = ""
         self._looks = Looks()
         self._rests = False
         super().__init__(*args, **options)
@@ -165,16 +170,24 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             with self._spacing.look():
                 self._gauges.read()
             self._gauged = began
+            self._announce()
         next_at = self._agenda.next()
         wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
         if next_at is not None:
             wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
         return max(wait, 0.0)
 
+    def _announce(self) -> None:
+        """Say on the broker which installation uses it; `imprint doctor` finds a second one by that."""
+        url = broker_url(self._settings)
+        if broker_users.is_redis(url):
+            self._name = self._name or broker_users.installation(self._db)
+            broker_users.announce(url, self._name)
+
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
-        expired, glances = 0, self._looks.glances
+        expired, over, glances = 0, 0, self._looks.glances
         glance, timed = (sweep.GLANCE, glances.look()) if glances.is_due else (sweep.NOW, nullcontext())
         with timed:
             ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *self._book.asking)
@@ -183,6 +196,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
                 self._book.refresh(tx)
                 if not self._agenda.knows(self._book.sets):
                     schedules.forget_gone(tx)
+                    over = alarms.forget_gone(tx, now)
                 expired = sweep.expire(tx) if expiring else 0
         if began - self._gauged >= GAUGE_SECONDS:
             self._db.ask_queues(*flow_rows.forgetting(now))
@@ -192,7 +206,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
-        if expired or owed:  # A router that rests then looks at what they emit.
+        if expired or over or owed:  # A router that rests then looks at what they emit.
             self._bell.notify()
         return now
 
@@ -221,8 +235,14 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _fire_one(self, scheduled: Scheduled, now: datetime) -> Fired:
         policy, page = self._settings.catch_up, self._settings.schedule_page
-        with self._db.queue() as tx:
-            fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
+        attributes = {"imprint.rule": defaults.public_name(scheduled.rule.name)}
+        with tracing.span("fire schedule", "producer", attributes=attributes) as span, self._db.queue() as tx:
+            if scheduled.rule.counts is None:
+                fired = schedules.fire(tx, scheduled, now, policy, page)
+            else:
+                fired = alarms.fire(tx, scheduled, now, self._budget)
+            fired = fired or Fired(0, self._later(now))
+            span.note({"imprint.events": fired.events})
         self._agenda.put(scheduled, fired.again_at)
         if fired.events:
             self._bell.notify()
@@ -244,11 +264,15 @@ def run_clock(settings: Settings) -> None:
     celery = celery_app.create(settings, broker_url(settings))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
-    Service(celery, scheduler_cls=partial(Clock, settings=settings)).start()
+    tracing.start("imprint-clock")
+    try:
+        Service(celery, scheduler_cls=partial(Clock, settings=settings)).start()
+    finally:
+        tracing.stop()
 
 
 def _is_for_users(scheduled: Scheduled) -> bool:
-    return scheduled.schedule.for_each == "user"
+    return scheduled.schedule.for_each == "user" and scheduled.rule.counts is None
 
 
 def _stop(*_: object) -> None:

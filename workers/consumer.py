@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from celery.worker.consumer import Consumer as CeleryConsumer
 from celery.worker.consumer.tasks import Tasks
+
+
+class RaisingAcknowledgement:
+    """Part of a message: an acknowledgement that fails ends the connection, and the worker opens another one.
+
+    Celery logs the failure and goes on. On Redis the message then keeps its place among those that the worker may hold
+    for ever, and a worker that has lost as many places as it has processes is never given another task.
+    """
+
+    ack: Callable[..., None]
+    reject: Callable[..., None]
+
+    def ack_log_error(self, _logger: object, _errors: object, multiple: bool = False) -> None:
+        """Acknowledge. One of the broker's errors: it failed."""
+        self.ack(multiple=multiple)
+
+    def reject_log_error(self, _logger: object, _errors: object, requeue: bool = False) -> None:
+        """Reject. One of the broker's errors: it failed."""
+        self.reject(requeue=requeue)
 
 
 class OwnPrefetch(Tasks):  # type: ignore[misc] # Celery has no types
@@ -17,6 +37,8 @@ class OwnPrefetch(Tasks):  # type: ignore[misc] # Celery has no types
 
     def start(self, c: Any) -> None:
         """Begin to consume."""
+        channel = c.connection.default_channel
+        channel.Message = type("RaisingMessage", (RaisingAcknowledgement, channel.Message), {})
         if c.connection.transport.driver_type == "amqp":
             c.initial_prefetch_count = getattr(c.controller, "max_concurrency", None) or c.pool.num_processes
         super().start(c)

@@ -13,6 +13,7 @@ from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
+from core import tracing
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
@@ -57,6 +58,7 @@ def run_router(
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
     niceness.yield_to_requests(settings, routes=True)
+    tracing.start("imprint-router")
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
@@ -79,6 +81,7 @@ def run_router(
     finally:
         for part in (*more, ear, heart, sweeper, bus, routing.db, app):
             part.close()
+        tracing.stop()
 
 
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None, idle: int | None = None) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from celery import Celery
 from celery.signals import worker_process_init, worker_process_shutdown
 
-from core import logs
+from core import logs, tracing
 from core.config import Settings
 from core.maintenance.cache_sweeper import CacheSweeper
 from workers import wiring
@@ -50,6 +50,7 @@ def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:
 
     def begin(**_: Any) -> None:
         logs.configure(settings.log_level, settings.log_format, "worker")
+        tracing.start("imprint-worker")
         held[:] = [wired]
         beside[:] = [CacheSweeper()]
 
@@ -59,6 +60,7 @@ def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:
             sweeper.close()
         for own in held:
             own.db.close()
+        tracing.stop()
 
     if not forks:
         return app

@@ -16,6 +16,7 @@ from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
+from core import tracing
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
@@ -47,6 +48,7 @@ def run_together(settings: Settings) -> None:
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
     niceness.yield_to_requests(settings, routes=True)
+    tracing.start("imprint-workers")
     url = broker_url(settings)
     celery = task.with_task(celery_app.create(settings, url), settings, forks=False)
     beside: list[Companion] = []
@@ -61,7 +63,10 @@ def run_together(settings: Settings) -> None:
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     name = f"all@{socket.gethostname()}"
-    task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
+    try:
+        task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
+    finally:
+        tracing.stop()
 
 
 def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:

@@ -47,6 +47,7 @@ COMMANDS: CommandTable = {
         "api.cli.commands.work.dead_letters:commands",
         "Dead letters: list and retry dispatches that failed permanently.",
     ),
+    "alarms": ("api.cli.commands.work.alarms:alarms", "Alarms: those that are raised, and what each has counted last."),
     "costs": ("api.cli.commands.work.costs:costs", "Cost of model calls by rule, agent, user or model."),
     "status": ("api.cli.commands.work.status:status", "Readiness of the service and length of its queues."),
     "doctor": ("api.cli.commands.host.doctor:doctor", "Check the machine, the settings and the running installation."),

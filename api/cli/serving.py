@@ -18,7 +18,7 @@ from api.ingress.balance import Balance
 from api.ingress.connection_limits import BoundServer, Config
 from api.ingress.shared_counts import ProcessCounts, SharedCounts
 from api.stack import prefork
-from core import exposition, logs
+from core import exposition, logs, tracing
 from core.config import Settings, unknown
 from core.errors import Misconfigured
 from core.events.doorbell import broker_url
@@ -125,6 +125,7 @@ def _serve(
     for metric in counted:
         exposition.serve(metric)
     sys.setswitchinterval(SWITCH_SECONDS)
+    tracing.start("imprint-api")
     at = position or _Place(Balance(1))
     counts = None if at.counts is None else ProcessCounts(at.counts, at.slot)
     application = http.create(settings, broker_url(settings), vectors, counts)

@@ -54,10 +54,10 @@ SHARED: Final = (
 """Modules that the fork server imports and functions that it calls, in this order: settings and preparation are wanted
 first, and what stands behind MARK the API alone needs."""
 
-HIDDEN: Final = ("cffi", "psutil", "pygments", "rich", "yaml")
+HIDDEN: Final = ("cffi", "opentelemetry.sdk", "psutil", "pygments", "rich", "yaml")
 """Libraries that others import where they find them, and that no process of `imprint up` uses by way of those.
 
 Hidden while the others are imported, they cost nothing: some 10 MB of a stack and 0.2 s of a start. billiard asks for a
 signal by ctypes then, in place of cffi's parser of C; structlog writes tracebacks without rich; httpx has no command,
-kombu no YAML, Celery no memory dump.
+kombu no YAML, Celery no memory dump, redis no metrics of its own.
 """

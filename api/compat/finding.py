@@ -206,7 +206,7 @@ def _note(deps: Dependencies, caller: Caller, results: Sequence[Json], question:
     for owner, served in by_owner.items():
         asker, announced = Asker(caller.tenant_id, owner, None), deps.settings.announce_recalls
         deps.recalls.note(asker, served, announced=announced, query=question)
-    deps.hits.note(caller.tenant_id, hit=bool(results))
+    deps.note_search(caller.tenant_id, hit=bool(results))
 
 
 def _successor(tx: Tx, memory_id: UUID) -> str | None:

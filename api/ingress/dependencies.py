@@ -19,6 +19,7 @@ from core import errors
 from core.config import Settings
 from core.context.retrievers import Retriever
 from core.events.doorbell import Doorbell
+from core.events.occurrences import SEARCHED, Occurrences
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
 from core.inference.client import ChatClient
@@ -71,6 +72,7 @@ class Dependencies:
     backlogs: dict[str, tuple[float, int]]
     settling: SettleWatcher
     followers: Followers
+    occurrences: Occurrences
     hits: HitRates = field(default_factory=HitRates)
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
@@ -86,6 +88,11 @@ class Dependencies:
         own = caller.embedding
         db = self.db if own is None else self.db.at(own.schema)
         return replace(self, caller=caller, db=db.as_reader(caller.labels))
+
+    def note_search(self, tenant_id: str, *, hit: bool) -> None:
+        """Count a search, and whether it found a memory."""
+        self.hits.note(tenant_id, hit=hit)
+        self.occurrences.note(tenant_id, SEARCHED, {}, searches=1, without_memories=int(not hit))
 
     @property
     def embedder(self) -> CachedEmbedder:

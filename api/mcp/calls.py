@@ -29,7 +29,7 @@ from api.ingress.error_responses import refusal
 from api.mcp.arguments import validated
 from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
-from core import metrics
+from core import metrics, tracing
 from core.errors import Forbidden
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -59,6 +59,20 @@ async def call(context: Context, params: CallToolRequestParams) -> CallToolResul
     if tool is None:
         names = ", ".join(TOOLS)
         raise MCPError(INVALID_PARAMS, f"Unknown tool {params.name[:100]!a}. There are: {names}.")
+    with tracing.span(f"tools/call {tool.name}", "internal", attributes=_attributes(tool)) as span:
+        answer, outcome = await _outcome(context, tool, params)
+        if outcome != "answered":
+            span.fail("tool_error")
+    return _result(answer, failed=outcome != "answered")
+
+
+def _attributes(tool: Tool) -> Mapping[str, tracing.Value]:
+    names = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool.name}
+    return dict[str, tracing.Value](names)
+
+
+async def _outcome(context: Context, tool: Tool, params: CallToolRequestParams) -> tuple[bytes, str]:
+    """Return the answer of a tool, or the problem, and whether it was answered, refused or has failed."""
     request, who = asked_by(context)
     began, outcome = time.perf_counter(), "answered"
     try:
@@ -73,7 +87,7 @@ async def call(context: Context, params: CallToolRequestParams) -> CallToolResul
         # A pointer may hold half a surrogate pair.
         answer = json.dumps(problem, ensure_ascii=False).encode(errors="replace")
     metrics.MCP.labels(tool.name, outcome).observe(time.perf_counter() - began)
-    return _result(answer, failed=outcome != "answered")
+    return answer, outcome
 
 
 def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> bytes:

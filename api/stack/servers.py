@@ -68,6 +68,7 @@ class LocalServer:
         self.data = home / self.name
         self.durable = durable
         self.port = 0
+        self.start_limit_s = START_LIMIT_S
         self._process: Process | None = None
 
     @property
@@ -108,14 +109,14 @@ class LocalServer:
 
     def _wait_for_answer(self) -> bool:
         """Return False if the server ended instead."""
-        deadline = time.monotonic() + START_LIMIT_S
+        deadline = time.monotonic() + self.start_limit_s
         while self.alive():
             if self._answers():
                 return True
             if time.monotonic() > deadline:
                 self.stop()
                 log = process.log_file(self.home, self.name)
-                raise Misconfigured(f"{self.name} did not answer within {START_LIMIT_S:.0f} s; see {log}.")
+                raise Misconfigured(f"{self.name} did not answer within {self.start_limit_s:.0f} s; see {log}.")
             time.sleep(process.POLL_S)
         return False
 

@@ -78,14 +78,14 @@ def _refusal(tx: Tx, dispatch_id: UUID) -> Conflict:
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, after, status,
-                            hold, wake_at, expires_at, approval, edit_of, edited_by, lists_others)
+                            hold, wake_at, expires_at, approval, edit_of, edited_by, lists_others, trace)
     SELECT d.tenant_id, :new, d.event_seq, d.root_seq, d.correlation_id, d.hop, d.rule, d.rule_version, d.action_type,
            d.target, cast(:params AS jsonb), d.queue, d.priority, d.alone, d.lineage, d.lane, d.lane_limit, d.replay_id,
            d.after, CASE WHEN w.waits IS NULL THEN 'pending' ELSE 'held' END, w.waits,
            CASE WHEN w.waits IS NULL THEN clock_timestamp() END,
            CASE WHEN w.waits = 'approval' THEN clock_timestamp() + make_interval(secs => :seconds) END,
            CASE WHEN w.waits = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
-           d.id, cast(:by AS text), true
+           d.id, cast(:by AS text), true, d.trace
     FROM dispatches d
     LEFT JOIN dispatches before ON before.id = d.after
     CROSS JOIN LATERAL (SELECT CASE

@@ -794,6 +794,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 WHERE part = ANY(ARRAY(SELECT content FROM messages WHERE session_id = :session AND content <> '')))
             """,
         ),
+        _delete("alarms", "for_each = 'session' AND key = :session", "of the session: deleted"),
         _delete("messages", "session_id = :session"),
         ErasureStep("search_index", "deleted", _forget_index),
         _delete("search_index", "type = 'unit' AND session_id = :session", "of its units: deleted"),
@@ -954,6 +955,11 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "that are being handed to one user after another: begin this page again a little earlier",
             "UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user",
         ),
+        _delete(
+            "alarms",
+            "(for_each = 'user' AND key = :user) OR (for_each = 'session' AND key = ANY(:alone))",
+            "of the user and their sessions: deleted",
+        ),
     ),
     # A group.
     ErasurePart.GROUP: (
@@ -967,6 +973,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             rows="""search_index WHERE (type = 'message' AND session_id = ANY(:alone))
                 OR (type IN ('message', 'document') AND group_id = :group)""",
         ),
+        _delete("alarms", "for_each = 'session' AND key = ANY(:alone)", "of the group's sessions: deleted"),
         _WITHOUT_ANSWERS_OF_LOG,
         _delete(
             "verdicts",
@@ -1129,6 +1136,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             _delete(table, "session_id = ANY(:sessions)")
             for table in ("units", "summaries", "plans", "contexts", "working", "hidden_messages", "search_changes")
         ),
+        _delete("alarms", "for_each = 'session' AND key = ANY(:sessions)", "of these sessions: deleted"),
         _execute(
             "sessions",
             "stay, without state, and count as read",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 from amqp.exceptions import AMQPError
 from kombu import Connection, Exchange, Queue
@@ -26,6 +27,29 @@ LISTEN_SECONDS = 1.0
 
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
 """Errors of a broker that is away: kombu lets those of its clients for Redis and RabbitMQ through."""
+
+
+ANSWER_SECONDS = 5.0
+"""Longest wait for an answer of Redis; without it, what is sent to one that has gone without a word waits for ever."""
+
+HEALTH_SECONDS = 10
+"""Interval at which a consumer checks its connection to Redis; a dead one is replaced after twice as long."""
+
+
+def is_redis(url: str) -> bool:
+    """Return whether a broker is Redis; else it is RabbitMQ, whose client has limits of its own."""
+    return url.startswith(("redis:", "rediss:"))
+
+
+def transport_options(url: str) -> dict[str, Any]:
+    """Return kombu's options by which a connection notices that its broker has gone without a word."""
+    if not is_redis(url):
+        return {}
+    return {
+        "socket_timeout": ANSWER_SECONDS,
+        "socket_connect_timeout": ANSWER_SECONDS,
+        "health_check_interval": HEALTH_SECONDS,
+    }
 
 
 def broker_url(settings: Settings) -> str:
@@ -68,7 +92,7 @@ class Doorbell:
     def _publish(self) -> None:
         try:
             if self._connection is None:
-                self._connection = Connection(self._url, connect_timeout=2)
+                self._connection = _connection(self._url)
             producer = self._connection.Producer(serializer="json")
             producer.publish({}, exchange=EXCHANGE, declare=[EXCHANGE])
         except BROKER_ERRORS:
@@ -101,7 +125,7 @@ class DoorbellListener:
     def _listen(self) -> None:
         queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
         with (
-            Connection(self._url, connect_timeout=2) as connection,
+            _connection(self._url) as connection,
             connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True),
         ):
             self.is_listening = True
@@ -115,3 +139,7 @@ class DoorbellListener:
 
     def _on_ring(self, _body: object, _message: Message) -> None:
         self._heard()
+
+
+def _connection(url: str) -> Connection:
+    return Connection(url, connect_timeout=2, transport_options=transport_options(url))

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.events import type_patterns
+from core.events import trace_context, type_patterns
 from core.events.parsing import NAME_CHARACTERS, Incoming
 from core.events.reserved import SERVICE
 from core.storage import bounded_rows
@@ -256,6 +256,7 @@ def _incoming_of_announcement(announcement: Announcement) -> Incoming:
 
 def _columns(batch: Sequence[Incoming]) -> Json:
     """Return a batch as an array for each column."""
+    extensions = trace_context.stored([event.extensions for event in batch])
     return {
         "ids": text_array([event.id for event in batch]),
         "sources": text_array([event.source for event in batch]),
@@ -267,7 +268,7 @@ def _columns(batch: Sequence[Incoming]) -> Json:
         "users": text_array([_text(event.payload, "user_id") for event in batch]),
         "correlations": text_array([event.correlation_id for event in batch]),
         "causes": text_array([event.causation_id for event in batch]),
-        "extensions": text_array(json_texts([event.extensions or None for event in batch])),
+        "extensions": text_array(json_texts([own or None for own in extensions])),
     }
 
 

@@ -13,9 +13,9 @@ import openai
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import ValidationError
 
-from core import metrics
+from core import metrics, tracing
 from core.errors import Later, Never, RateLimited
-from core.inference import api_errors, structured_output
+from core.inference import api_errors, model_spans, structured_output
 from core.inference.answer_limits import AnswerBounds, AnswerLimits
 from core.inference.client import Answer, Call, OnCall
 from core.inference.quota import BreakerOpen, Grant, Meter
@@ -124,13 +124,20 @@ class OpenAIClient:
                 self._meter.enter(self._grant_of())
             began = time.perf_counter()
             try:
-                completion = _completion_of(self._create(question, form, limits))
+                completion = self._completion(question, form, limits)
             except openai.APIError as refusal:
                 limits = self._refused(question, form, limits, began, refusal)
                 continue
             except ValueError:
                 completion = Completion("", None, None, None)  # It says that it is JSON, and is none.
             return self._record_answer(question, began, completion)
+
+    def _completion(self, question: ChatRequest, form: str, limits: Mapping[str, float]) -> Completion:
+        attributes = model_spans.of_question(question.prompt, limits)
+        with model_spans.request("chat", str(self._client.base_url), self.model, attributes) as span:
+            completion = _completion_of(self._create(question, form, limits))
+            model_spans.note_answer(span, completion.ended, completion.usage)
+            return completion
 
     def _create(self, question: ChatRequest, form: str, limits: Mapping[str, float]) -> Any:
         system, *rest = question.talk
@@ -140,6 +147,7 @@ class OpenAIClient:
         options: dict[str, Any] = dict(limits)
         if form != FORMATS[-1]:
             options["response_format"] = structured_output.response_format(question.shape, form)
+        options["extra_headers"] = tracing.headers()
         return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **options)
 
     def _record_answer(self, question: ChatRequest, began: float, completion: Completion) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import openai
 
+from core import tracing
 from core.errors import Never
+from core.inference import model_spans
 from core.inference.api_errors import failure, read_body
 from core.inference.embedders import BrokenVectors, Floats, Symmetric, counted_batch, unit_rows
 
@@ -54,12 +56,7 @@ class OpenAIEmbedder(Symmetric):
     def _ask(self, texts: list[str]) -> object:
         """Return the answer's `data`."""
         try:
-            answer = self._client.embeddings.with_raw_response.create(
-                input=texts,
-                model=self.name,
-                dimensions=self.dimension if self._asks_dimension else openai.omit,
-                encoding_format="float",
-            )
+            answer = self._request(texts)
         except openai.BadRequestError as refusal:
             if self._asks_dimension and "dimension" in str(refusal).lower():
                 self._asks_dimension = False  # older endpoints refuse the parameter and have one length only
@@ -71,6 +68,16 @@ class OpenAIEmbedder(Symmetric):
         if not isinstance(body.get("data"), list):
             raise Never(f"{_WHO} sent an answer without `data`; IMPRINT_EMBEDDING_BASE_URL may name another service.")
         return body["data"]
+
+    def _request(self, texts: list[str]) -> Any:
+        with model_spans.request("embeddings", str(self._client.base_url), self.name):
+            return self._client.embeddings.with_raw_response.create(
+                input=texts,
+                model=self.name,
+                dimensions=self.dimension if self._asks_dimension else openai.omit,
+                encoding_format="float",
+                extra_headers=tracing.headers(),
+            )
 
     def _checked(self, data: object, count: int) -> tuple[Floats, dict[int, str]]:
         """Return the rows of an answer, and by position what is wrong with one."""

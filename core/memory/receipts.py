@@ -172,6 +172,13 @@ def settle(
     return ids
 
 
+def put_back(tx: Tx, tenant_id: str, receipt: Receipt) -> bool:
+    """Store a receipt as it was signed, which a restored database may lack; return whether it did."""
+    body = receipt.body
+    values = {"tenant": tenant_id, "id": body["id"], "scope": body["scope"], "signature": receipt.signature}
+    return bool(tx.execute(_PUT_BACK, values | {"body": json.dumps(body, ensure_ascii=False)}).rowcount)
+
+
 def get(tx: Tx, receipt_id: UUID) -> Receipt:
     """Return a receipt; NotFound if there is none in this tenant."""
     row = required_row(tx, _GET, {"id": receipt_id}, f"There is no receipt {receipt_id} in this tenant.")
@@ -234,6 +241,11 @@ def _fresh() -> str:
 _KEEP = text("""
     INSERT INTO receipts (tenant_id, id, scope, body, signature)
     VALUES (:tenant, :id, :scope, cast(:body AS jsonb), :signature)
+""")
+
+_PUT_BACK = text("""
+    INSERT INTO receipts (tenant_id, id, scope, body, signature)
+    VALUES (:tenant, :id, :scope, cast(:body AS jsonb), :signature) ON CONFLICT DO NOTHING
 """)
 
 _GET = text("SELECT body, signature FROM receipts WHERE id = :id")

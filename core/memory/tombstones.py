@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -154,6 +154,19 @@ def digest(tx: Tx, tenant_id: str, *parts: str) -> str:
     return _hash(_salt(tx, tenant_id), "receipt", *parts)
 
 
+def digests(tx: Tx, tenant_id: str, scope: str, subjects: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each of many subjects with its salted hash, as `digest` computes it."""
+    salt = _salt(tx, tenant_id)
+    for subject in subjects:
+        yield subject, _hash(salt, "receipt", scope, subject)
+
+
+def put_back(tx: Tx, tenant_id: str, hashes: Iterable[tuple[str, str]]) -> None:
+    """Store tombstones with the times that they had, in ISO 8601; a restored database may lack them."""
+    rows = recordset([{"hash": hashed, "at": at} for hashed, at in hashes])
+    tx.execute(_PUT_BACK, {"tenant": tenant_id, "rows": rows})
+
+
 def _keep(tx: Tx, tenant_id: str, hashes: Iterable[str]) -> int:
     return tx.execute(_LAY, {"tenant": tenant_id, "hashes": sorted(hashes)}).rowcount
 
@@ -230,6 +243,12 @@ _SALT = text("SELECT salt FROM tenants WHERE id = :tenant")
 
 _LAY = text("""
     INSERT INTO tombstones (tenant_id, hash) SELECT :tenant, unnest(cast(:hashes AS text[])) ON CONFLICT DO NOTHING
+""")
+
+_PUT_BACK = text("""
+    INSERT INTO tombstones (tenant_id, hash, at)
+    SELECT :tenant, hash, at FROM json_to_recordset(cast(:rows AS json)) AS t (hash text, at timestamptz)
+    ON CONFLICT (tenant_id, hash) DO UPDATE SET at = excluded.at
 """)
 
 _FIND = text("SELECT hash, at FROM tombstones WHERE hash = ANY(:hashes)")

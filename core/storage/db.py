@@ -260,7 +260,8 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         use_native_hstore=False,  # Nothing here is an hstore: its type need not be looked up at the first connection.
         # The driver's own prepared statements would bind a session even behind a pooler, and keep a plan for ever
         # that ignores how many rows a tenant has; `kept_plans` does neither.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
+        # Parameters of the server are set for the role (`schema`): a pooler refuses those of a connection.
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_PROBES},
     )
     connection.use(engine)
     idle_connections.watch(engine)
@@ -278,9 +279,18 @@ def _json(raw: bytes) -> Any:
         return json.loads(raw)
 
 
-_SESSION_OPTIONS: Final = "-cclient_connection_check_interval=1s"
-"""Of each connection: the server ends a query soon after its client has gone."""
+PROBE_SECONDS, PROBE_INTERVAL_SECONDS, PROBES = 10, 5, 3
+"""Both ends of an idle connection probe the other after so long, and so often, until they give it up."""
 
+GONE_SECONDS: Final = PROBE_SECONDS + PROBE_INTERVAL_SECONDS * PROBES
+"""After so long without an answer the other end of a connection has gone, also one to which something was sent."""
+
+_PROBES: Final = {
+    "keepalives_idle": PROBE_SECONDS,
+    "keepalives_interval": PROBE_INTERVAL_SECONDS,
+    "keepalives_count": PROBES,
+    "tcp_user_timeout": GONE_SECONDS * 1000,
+}
 
 CHUNK_ROWS: Final = 4_096
 """Rows fetched in one chunk: some five megabytes of the search index."""

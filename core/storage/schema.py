@@ -16,7 +16,18 @@ from core import deferred
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import vector_spaces
-from core.storage.db import APP_ROLE, ROUTER_ROLE, Tx, app_url, owner_url, router_url
+from core.storage.db import (
+    APP_ROLE,
+    GONE_SECONDS,
+    PROBE_INTERVAL_SECONDS,
+    PROBE_SECONDS,
+    PROBES,
+    ROUTER_ROLE,
+    Tx,
+    app_url,
+    owner_url,
+    router_url,
+)
 from core.storage.schema_version import MIGRATIONS, migrations, require_same_embedding, version
 from core.storage.tables import TENANT_TABLES, metadata
 from core.storage.vector_spaces import EmbeddingModel
@@ -32,6 +43,19 @@ ONE_TENANT: Final = """
 
 Without any the planner supposes two hundred tenants with a few rows each, and reads all rows of one where an index
 names the row (docs/decisions/performance.md, 0065).
+"""
+
+_ROLE_SETTINGS: Final = {
+    "client_connection_check_interval": "1s",
+    "tcp_keepalives_idle": PROBE_SECONDS,
+    "tcp_keepalives_interval": PROBE_INTERVAL_SECONDS,
+    "tcp_keepalives_count": PROBES,
+    "tcp_user_timeout": f"{GONE_SECONDS}s",
+}
+"""Settings of the roles, which also hold behind a pooler.
+
+The server ends a query soon after its client has closed, and the transaction of a client that has gone without a word,
+which could hold its locks for hours.
 """
 
 UPGRADE_LOCK = 0x696D7072
@@ -112,6 +136,11 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
         login = sql.SQL(verb + " ROLE {role} LOGIN PASSWORD {password}")
         cursor.execute(login.format(role=sql.Identifier(role), password=sql.Literal(url.password)))
         cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {role}").format(role=sql.Identifier(role)))
+        for name, value in _ROLE_SETTINGS.items():
+            setting = sql.SQL("ALTER ROLE {role} SET {name} = {value}")
+            cursor.execute(
+                setting.format(role=sql.Identifier(role), name=sql.Identifier(name), value=sql.Literal(value))
+            )
 
 
 def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:

@@ -272,6 +272,7 @@ events = _tenant_table(
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
     _index("events_of_group", "tenant_id", "group_id", "seq", where="group_id IS NOT NULL"),
+    Index("events_of_type", "tenant_id", "event_type", "received_at"),
     _index("events_correlated", "tenant_id", "correlation_id", where="causation_id IS NULL AND correlation_id <> id"),
     _index("events_about_memory", "tenant_id", "subject", where=ABOUT_MEMORY),
     _index("events_naming_memory", "tenant_id", "memory_id", where="memory_id IS NOT NULL"),
@@ -618,6 +619,20 @@ schedules = _tenant_table(
     Column("page_after", Text, comment="The last user it was handed to."),
 )
 
+alarms = _tenant_table(
+    "alarms",
+    Column("rule", Text, primary_key=True),
+    Column("key", Text, primary_key=True, comment="The user, session or source; empty: the tenant, or the last look."),
+    Column("for_each", Text, nullable=False, comment="What the key is: tenant, user, session or source."),
+    Column("version", Integer, nullable=False, comment="Version of the rule that looked."),
+    _time("raised_at", comment="Since when the conditions have held; null: they do not."),
+    _time("looked_at", null=False, comment="Due time that was counted for."),
+    _json("counts", empty="{}", comment="What was counted then."),
+    _flag("partial", comment="Whether there were too many rows to count: nothing was raised or cleared."),
+    comment="Alarms: those that are raised, and of each rule its last look.",
+    postgresql_with={"fillfactor": 50},
+)
+
 flows = _tenant_table(
     "flows",
     Column("rule", Text, primary_key=True),
@@ -696,6 +711,7 @@ dispatches = _tenant_table(
     Column("edited_by", Text, comment="The key that has changed the parameters."),
     _fingerprint(),
     _flag("lists_others", comment="Whether `params` lists sessions or events of others than its event's."),
+    _json("trace", comment="Trace context in which it was decided, as headers; null: there was none."),
     _index("dispatches_listing", "tenant_id", "id", where="lists_others"),
     _index(
         "dispatches_turns",

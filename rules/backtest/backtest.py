@@ -17,12 +17,14 @@ from typing import Any, Final, NamedTuple
 from core.errors import Invalid
 from core.storage.db import Database, Tx
 from core.types import Event, Json
-from rules.backtest import estimate, log_window, shown
+from rules.backtest import estimate, log_window, reading, shown
 from rules.backtest.counters import Act, Comparison, Ends, Shift, Side, Tally
 from rules.backtest.log_window import Met, Numbered
+from rules.document.counting import DispatchCount
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine import lookups
+from rules.engine.counts import NO_BUDGET, DailyBudget
 from rules.engine.ruleset import Ruleset, RuleVerdict
 from rules.engine.similarity import Meanings
 from rules.expressions.facts import Lookup
@@ -129,15 +131,22 @@ class Backtest:
     """A backtest, ready to run."""
 
     def __init__(
-        self, db: Database, tenant_id: str, request: BacktestRequest, meanings: Meanings, *, max_hops: int
+        self,
+        db: Database,
+        tenant_id: str,
+        request: BacktestRequest,
+        meanings: Meanings,
+        *,
+        max_hops: int,
+        budget: DailyBudget = NO_BUDGET,
     ) -> None:
         """Count the events. Invalid: the range is empty, or a schedule is due too often in it.
 
-        `max_hops`: an event at this depth of its chain triggers nothing.
+        `max_hops`: an event at this depth of its chain triggers nothing. `budget`: of models, for alarms that count it.
         """
         self._began = time.perf_counter()
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
-        with log_window.read_only(db, tenant_id) as tx:
+        with reading.read_only(db, tenant_id) as tx:
             in_force = _in_force(tx)
         draft = request.draft
         draft = draft.model_copy(update={"action_mode": "auto"}) if draft.action_mode == "shadow" else draft
@@ -151,7 +160,7 @@ class Backtest:
         self._before = self._old.among if self._old else Ruleset(others)
         self._has_others = bool(others)
         self._characters = request.characters
-        self._stretch = log_window.open_window(db, tenant_id, request.since, request.until, rules)
+        self._stretch = log_window.open_window(db, tenant_id, request.since, request.until, rules, budget=budget)
         self._clock = self._stretch.since
         self._comparison = Comparison(request.samples)
         self._displaced, self._released = Shift(request.samples), Shift(request.samples)
@@ -233,7 +242,7 @@ class Backtest:
             if names and not names <= answers.get((event.tenant_id, event.seq), {}).keys():
                 requested.append((event, names))
         if requested:
-            with log_window.read_only(self._db, self._tenant_id) as tx:
+            with reading.read_only(self._db, self._tenant_id) as tx:
                 for position, answer in lookups.ask(tx, requested).items():
                     answers.setdefault(position, {}).update(answer)
 
@@ -259,7 +268,7 @@ class Backtest:
 
     def _report(self, events: int) -> Json:
         rule, tally, flow = self._draft.rule, self._draft.tally, self._draft.flow
-        with log_window.read_only(self._db, self._tenant_id) as tx:
+        with reading.read_only(self._db, self._tenant_id) as tx:
             samples = shown.firings(tx, rule, tally.samples.all(), self._characters)
             costs = estimate.of(tx, rule, tally.fired)
             compared = self._comparison_json(tx)
@@ -282,7 +291,8 @@ class Backtest:
             "releases": self._released.as_json(),
             "compared": compared,
             "estimate": costs,
-            "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
+            "alarm": alarm.as_json() if (alarm := self._stretch.alarms.sides.get("draft")) else None,
+            "not_simulated": list(_not_simulated(rule)),
             "took_ms": round(1000 * (time.perf_counter() - self._began)),
         }
 
@@ -298,6 +308,13 @@ class Backtest:
             "only_draft_samples": shown.events(tx, self._comparison.last["draft"]),
             "only_in_force_samples": shown.events(tx, self._comparison.last["in_force"]),
         }
+
+
+def _not_simulated(rule: Rule) -> Iterator[str]:
+    if rule.flow.concurrency:
+        yield "concurrency"
+    if any(isinstance(count, DispatchCount) for count in (rule.counts or {}).values()):
+        yield "dispatches"
 
 
 def _by_day(tally: Tally) -> list[Json]:

@@ -5,8 +5,8 @@ Read-only: every transaction is declared so, and ends before its results are pas
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count, groupby, islice
@@ -17,12 +17,15 @@ from sqlalchemy import text
 
 from core.errors import Invalid, Problem
 from core.events import expiries
-from core.events.log import SOURCE, event_of
+from core.events.log import event_of
 from core.events.type_patterns import like
-from core.storage.db import Database, Tx
+from core.storage.db import Database
 from core.types import Event
+from rules.backtest import alarm_history, reading
+from rules.backtest.alarm_history import AlarmHistory, AlarmSide
 from rules.backtest.counters import Side
 from rules.document.schema import Rule, Schedule
+from rules.engine.counts import NO_BUDGET, DailyBudget
 from rules.flow import schedules
 from rules.flow.schedules import Scheduled
 
@@ -69,6 +72,7 @@ class LogWindow:
     until: datetime
     rules: Mapping[Side, Numbered]
     ticks: Sequence[Tick]
+    alarms: AlarmHistory
     total: int
     first_seq: int
     last_seq: int
@@ -82,7 +86,8 @@ class LogWindow:
 
     def _merge(self) -> Iterator[Met]:
         """Merge due times before the first event that is not earlier; late events do not set the clock back."""
-        ticks, on_log = self._ticks(), [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
+        on_log = [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
+        ticks = heapq.merge(self._ticks(), self.alarms.looks(), key=_time)
         tick, clock = next(ticks, None), self.since
         for event in self._log():
             clock = max(clock, event.time)
@@ -100,7 +105,7 @@ class LogWindow:
             return
         values = {**types, "since": self.since, "until": self.until, "last": self.last_seq, "page": PAGE}
         while True:
-            with read_only(self.db, self.tenant_id) as tx:
+            with reading.read_only(self.db, self.tenant_id) as tx:
                 rows = tx.execute(_PAGE, {**values, "after": after}).all()
             yield from map(event_of, rows)
             if len(rows) < PAGE:
@@ -123,8 +128,18 @@ class LogWindow:
         return Scheduled(self.tenant_id, rule, version, rule.schedule)
 
 
+def _time(met: Met) -> datetime:
+    return met[0].time
+
+
 def open_window(
-    db: Database, tenant_id: str, since: datetime | None, until: datetime, rules: Mapping[Side, Numbered]
+    db: Database,
+    tenant_id: str,
+    since: datetime | None,
+    until: datetime,
+    rules: Mapping[Side, Numbered],
+    *,
+    budget: DailyBudget = NO_BUDGET,
 ) -> LogWindow:
     """Return the window up to `until`, without `since` from where the tenant's log has no gaps.
 
@@ -132,16 +147,18 @@ def open_window(
     """
     if since is not None and since >= until:
         raise Invalid([Problem("/to", f"must come after `from`, which is {since.isoformat()}")])
-    with read_only(db, tenant_id) as tx:
+    with reading.read_only(db, tenant_id) as tx:
         begin = since or min(tx.execute(_BEGIN).scalar_one() or until, until)
         begin = _within_log(begin, since, expiries.newest(tx, "events"))
         types = _types(rule for rule, _ in rules.values())
         extent = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
     ticks = _time_table(rules, begin, until)
-    total = _count_ticks(db, tenant_id, ticks) + (extent.total if extent else 0)
+    alarms = AlarmHistory(db, tenant_id, _alarms(tenant_id, rules, begin, until), budget)
+    alarms.require_few()
+    total = _count_ticks(db, tenant_id, ticks) + alarms.total + (extent.total if extent else 0)
     first, last = (extent.first, extent.last) if extent and extent.total else (1, 0)
     expired = extent.expired if extent else 0
-    return LogWindow(db, tenant_id, begin, until, rules, ticks, total, first, last, expired)
+    return LogWindow(db, tenant_id, begin, until, rules, ticks, alarms, total, first, last, expired)
 
 
 def _within_log(begin: datetime, since: datetime | None, left: datetime | None) -> datetime:
@@ -155,14 +172,6 @@ def _within_log(begin: datetime, since: datetime | None, left: datetime | None) 
         )
         raise Invalid([Problem("/from", detail)])
     return left + MOMENT
-
-
-@contextmanager
-def read_only(db: Database, tenant_id: str) -> Iterator[Tx]:
-    """Open a transaction of the tenant in which the database refuses every write."""
-    with db.tenant(tenant_id) as tx:
-        tx.execute(_READ_ONLY)
-        yield tx
 
 
 def _types(rules: Iterable[Rule]) -> dict[str, Any] | None:
@@ -190,13 +199,21 @@ def _time_table(rules: Mapping[Side, Numbered], since: datetime, until: datetime
     due_times = sorted(
         (due, rule.schedule.for_each == "user", side)
         for side, (rule, _) in rules.items()
-        if rule.schedule is not None
+        if rule.schedule is not None and rule.counts is None
         for due in _due(rule, rule.schedule, since, until)
     )
     return [
         Tick(due, for_users, [side for *_, side in same])
         for (due, for_users), same in groupby(due_times, itemgetter(0, 1))
     ]
+
+
+def _alarms(tenant_id: str, rules: Mapping[Side, Numbered], since: datetime, until: datetime) -> dict[Side, AlarmSide]:
+    return {
+        side: AlarmSide(Scheduled(tenant_id, rule, version, rule.schedule), _due(rule, rule.schedule, since, until))
+        for side, (rule, version) in rules.items()
+        if rule.schedule is not None and rule.counts is not None
+    }
 
 
 def _due(rule: Rule, schedule: Schedule, since: datetime, until: datetime) -> list[datetime]:
@@ -222,7 +239,7 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
     """Yield all users of the tenant, page by page."""
     after = None
     while True:
-        with read_only(db, tenant_id) as tx:
+        with reading.read_only(db, tenant_id) as tx:
             page = schedules.users(tx, tenant_id, after, PAGE)
         yield from page
         if len(page) < PAGE:
@@ -232,21 +249,8 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
 
 def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
     """Return the event that the clock would emit."""
-    tick = schedules.tick(scheduled, due, user_id)
-    return Event(
-        seq=seq,
-        tenant_id=scheduled.tenant_id,
-        id=tick.id,
-        source=SOURCE,
-        event_type=tick.event_type,
-        subject=tick.subject,
-        time=tick.time,
-        payload=tick.payload,
-        user_id=user_id,
-    )
+    return alarm_history.event_of(seq, scheduled.tenant_id, schedules.tick(scheduled, due, user_id))
 
-
-_READ_ONLY = text("SET TRANSACTION READ ONLY")
 
 _BEGIN = text("SELECT min(time) FROM events")
 

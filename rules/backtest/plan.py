@@ -12,7 +12,7 @@ from typing import Final
 
 from core.storage.db import Database, Tx
 from core.types import Event, Json
-from rules.backtest import estimate, log_window, redecision, selection, shown
+from rules.backtest import estimate, reading, redecision, selection, shown
 from rules.backtest.counters import Act, Ends, Tally
 from rules.backtest.log_window import PAGE, Numbered
 from rules.backtest.redecision import Decided, Firing, HeldLater, Redecision, Step
@@ -92,7 +92,7 @@ def make(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings,
     """Return the plan as JSON. No transaction is open while texts are embedded."""
     began = time.perf_counter()
     plan = _decide_all(db, tenant_id, request, meanings, max_hops)
-    with log_window.read_only(db, tenant_id) as tx:
+    with reading.read_only(db, tenant_id) as tx:
         rules = [_rule_json(tx, plan, *numbered) for numbered in request.rules if numbered[0].name in plan.rules]
     costs = [rule["estimate"] for rule in rules]
     return {
@@ -112,7 +112,7 @@ def make(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings,
 def _decide_all(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings, max_hops: int) -> _Plan:
     decider, plan, after = Redecision.of(request.rules, max_hops), _Plan(request), request.criteria.after
     while True:
-        with log_window.read_only(db, tenant_id) as tx:
+        with reading.read_only(db, tenant_id) as tx:
             page = selection.page(tx, request.criteria, after=after, upto=request.extent.last_seq, limit=PAGE)
         verdicts = redecision.decide(db, tenant_id, decider.ruleset, page, meanings)
         for event in page:

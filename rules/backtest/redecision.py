@@ -16,7 +16,7 @@ import structlog
 from core import logs
 from core.storage.db import Database
 from core.types import Event, Json
-from rules.backtest import log_window
+from rules.backtest import reading
 from rules.backtest.log_window import Numbered
 from rules.document.schema import Rule
 from rules.engine import lookups
@@ -138,7 +138,7 @@ def decide(db: Database, tenant_id: str, ruleset: Ruleset, page: Sequence[Event]
     requested = [(event, names) for event in page if (names := _needs_of(ruleset.asks, event))]
     answers: lookups.Answers = {}
     if requested:
-        with log_window.read_only(db, tenant_id) as tx:
+        with reading.read_only(db, tenant_id) as tx:
             answers = lookups.ask(tx, requested)
     return {event.seq: _decide(ruleset, event, answers, meanings) for event in page}
 

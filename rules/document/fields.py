@@ -38,7 +38,7 @@ def _path(text: str) -> str:
 
 
 def _event_path(text: str) -> str:
-    if _path(text) in paths.LOOKED_UP or text.startswith("item"):
+    if _path(text) in paths.LOOKED_UP or text.startswith(("item", "count.")):
         raise refuse(f"`{text}` cannot make a key; use a field of the event such as `payload.session_id`")
     return text
 

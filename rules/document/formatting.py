@@ -21,7 +21,7 @@ INDENT: Final = "  "
 WHOLE: Final = 1e16
 """Magnitude from which Python writes floats with an exponent, while the database writes decimals without one."""
 
-_CONDITIONS: Final = frozenset({"conditions", "all", "any", "none", "value"})
+_CONDITIONS: Final = frozenset({"conditions", "clears", "all", "any", "none", "value"})
 _FREE: Final = frozenset({"params", "payload", "kwargs", "headers"})
 
 
@@ -57,11 +57,18 @@ def _in_order(node: Any, field: str | None) -> Any:
     """Return the value with its fields in order and numbers normalized; `field` is the field that contains it."""
     if isinstance(node, list):
         return [_in_order(item, field) for item in node]
+    if isinstance(node, dict) and field == "counts":
+        return {name: _in_order(count, _kind(count)) for name, count in sorted(node.items())}
     if isinstance(node, dict):
         ranks = {name: rank for rank, name in enumerate(_fields(node, field))}
         names = sorted(node, key=lambda name: (ranks.get(name, len(ranks)), name))
         return {name: _in_order(node[name], None if field is None or name in _FREE else name) for name in names}
     return _number(node) if isinstance(node, float) else node
+
+
+def _kind(count: Any) -> str | None:
+    """Return the kind of a count, whose model says the order of its fields."""
+    return str(count.get("of")) if isinstance(count, dict) else None
 
 
 def _fields(node: Mapping[str, Any], field: str | None) -> Sequence[str]:

@@ -30,7 +30,7 @@ def json_schema() -> Json:
     for part in ("Leaf", "Reference"):
         parts[part]["properties"]["field"]["anyOf"] = [
             {"oneOf": _describe_choices(_NAMES)},
-            {"pattern": r"^(payload|item)"},
+            {"pattern": r"^(payload|item|count)"},
         ]
     for (part, field), choices in _CHOICES.items():
         parts[part]["properties"][field]["oneOf"] = _describe_choices(choices)
@@ -85,6 +85,9 @@ _EXAMPLES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
     ("Group", "none"): ([{"field": "payload.role", "op": "==", "value": "system"}],),
     ("Leaf", "value"): (3, "user", ["user", "assistant"], {"field": "payload.limit"}),
     ("Leaf", "threshold"): (0.6,),
+    ("EventCount", "within_seconds"): (3600,),
+    ("MemoryCount", "within_seconds"): (86_400,),
+    ("DispatchCount", "within_seconds"): (3600,),
     ("Webhook", "payload"): ({"text": "{{payload.content}}"},),
 }
 """Examples for fields whose models have none."""
@@ -109,7 +112,17 @@ _CHOICES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
         "medium": "a mistake is noticed, and takes work to undo",
         "high": "a mistake does lasting harm: does not run as `auto` unless the tenant allows it",
     },
-    ("Schedule", "for_each"): {"tenant": "one event each time", "user": "each time one event for every user"},
+    ("DispatchCount", "status"): {
+        "dead": "given up, and not replayed since",
+        "held": "waits for an approval, its time or its turn",
+        "open": "has not ended",
+    },
+    ("Schedule", "for_each"): {
+        "tenant": "one event each time",
+        "user": "each time one event for every user; of an alarm: each user that something was counted for",
+        "session": "of an alarm: each session that something was counted for",
+        "source": "of an alarm: each source that something was counted for",
+    },
     ("Concurrency", "on_conflict"): {
         "queue": "one too many waits for its turn",
         "skip": "one too many is dropped",

@@ -12,7 +12,9 @@ from core.types import Json
 from rules import problems
 from rules.document import repair
 from rules.document.actions import Action, CeleryTask, Emit, Notify, RunAgent, SecretName, Webhook
+from rules.document.alarm_checks import AlarmParts, alarm_problems
 from rules.document.condition_tree import MAX_LEAVES, Condition, Group, Leaf, Reference
+from rules.document.counting import BudgetShare, Counts, DispatchCount, EventCount, MemoryCount
 from rules.document.fields import MAX_TEXT, Model, Moment, TypePattern, refuse
 from rules.document.timing import Concurrency, Cooldown, Count, Debounce, Flow, Sample, Schedule, Throttle
 from rules.expressions import paths
@@ -122,12 +124,27 @@ class Rule(Model):
             examples=[{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}, {"every_seconds": 3600, "for_each": "user"}],
         ),
     ] = None
+    counts: Annotated[
+        Counts | None,
+        Field(
+            description="Counts by name. They make the rule an alarm: its conditions read `count.…`, it acts once when "
+            "they begin to hold, and not again before they are over",
+            examples=[{"dead": {"of": "dispatches", "status": "dead"}}],
+        ),
+    ] = None
     conditions: Annotated[
         Condition | None,
         Field(
             description="Conditions on the event: a comparison, or `all`, `any` and `none` of several. Default: "
             "always true",
             examples=[VERBATIM["conditions"], ANY_TOOL],
+        ),
+    ] = None
+    clears: Annotated[
+        Condition | None,
+        Field(
+            description="Conditions under which a raised alarm is over. Default: when `conditions` hold no longer",
+            examples=[{"field": "count.dead", "op": "==", "value": 0}],
         ),
     ] = None
     flow: Annotated[
@@ -206,9 +223,12 @@ class Rule(Model):
 
     @property
     def event_types(self) -> tuple[str, ...]:
-        """Return the types and wildcards it reacts to; a scheduled rule reacts to `clock.ticked`."""
+        """Return the types and wildcards it reacts to.
+
+        A scheduled rule reacts to `clock.ticked`, an alarm to `alarm.raised`.
+        """
         if self.event_type is None:
-            return ("clock.ticked",)
+            return ("clock.ticked",) if self.counts is None else ("alarm.raised",)
         return (self.event_type,) if isinstance(self.event_type, str) else tuple(self.event_type)
 
     def type_patterns(self) -> Iterator[tuple[str, str]]:
@@ -252,7 +272,8 @@ def examine(document: object, agents: Collection[str] | None = None) -> tuple[Ru
             if part is None:
                 return None, faults
         else:
-            return rule, [*faults, *_beyond_limits(rule)]
+            parts = AlarmParts(rule.schedule, rule.counts, rule.conditions, rule.clears)
+            return rule, [*faults, *_beyond_limits(rule), *(() if faults else alarm_problems(parts))]
     return None, faults
 
 
@@ -266,6 +287,10 @@ _PARTS: Final[dict[str, type[Model]]] = {
     "throttle": Throttle,
     "sample": Sample,
     "concurrency": Concurrency,
+    "events": EventCount,
+    "memories": MemoryCount,
+    "dispatches": DispatchCount,
+    "budget": BudgetShare,
     "<leaf>": Leaf,
     "<group>": Group,
     "<reference>": Reference,
@@ -280,17 +305,21 @@ FIELDS: Final = {name: tuple(model.model_fields) for name, model in _PARTS.items
 
 
 def _beyond_limits(rule: Rule) -> Iterator[Problem]:
-    if rule.conditions is None:
-        return
+    for root, tree in (("/conditions", rule.conditions), ("/clears", rule.clears)):
+        if tree is not None:
+            yield from _tree_problems(root, tree)
+
+
+def _tree_problems(root: str, tree: Leaf | Group) -> Iterator[Problem]:
     leaves = 0
-    for pointer, node, depth, in_item in _nodes(rule.conditions, "/conditions", 1, in_item=False):
+    for pointer, node, depth, in_item in _nodes(tree, root, 1, in_item=False):
         if depth == MAX_DEPTH + 1:
             yield Problem(pointer, f"conditions may be nested at most {MAX_DEPTH} levels deep; split the rule")
         if isinstance(node, Leaf):
             leaves += 1
             yield from _misplaced_fields(pointer, node, in_item=in_item)
     if leaves > MAX_LEAVES:
-        yield Problem("/conditions", f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
+        yield Problem(root, f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
 
 
 Placed = tuple[str, Leaf | Group, int, bool]

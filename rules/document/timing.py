@@ -103,7 +103,8 @@ class Schedule(Model):
     ] = None
     timezone: Annotated[Zone, Field(description="IANA time zone of `cron`", examples=["Europe/Lisbon"])] = "UTC"
     for_each: Annotated[
-        Literal["tenant", "user"], Field(description="One event for the tenant, or one for each user")
+        Literal["tenant", "user", "session", "source"],
+        Field(description="One event for the tenant, or one for each user; an alarm also for each session or source"),
     ] = "tenant"
 
     @field_validator("cron")

@@ -1,4 +1,4 @@
-"""Paths of a rule into the event, and the names that are looked up on demand."""
+"""Paths of a rule into the event or the counts of an alarm, and the names that are looked up on demand."""
 
 from __future__ import annotations
 
@@ -22,14 +22,21 @@ LOOKED_UP: Final[dict[str, str]] = {
     "budget.cost_today": "money the tenant had spent on models since midnight UTC when the event was decided",
 }
 EVENT_FIELDS: Final = ("event_type", "source", "subject", "time")
+COUNTS: Final = "counts"
+"""Key of the payload of an alarm's events that holds its counts: `count.dead` is `payload.counts.dead`."""
+
+COUNT_NAME: Final = r"[a-z][a-z0-9_]{0,39}"
 MAX_LENGTH = 300
 MAX_STEPS = 16
 
 _STEP = r"(?:\.[^.\[\]{}]+|\[[0-9]{1,6}\])"
 _OPEN_ENDED = re.compile(rf"(payload|item)((?:{_STEP})*)")
+_COUNT = re.compile(rf"count\.({COUNT_NAME})")
 _STEPS = re.compile(r"\.([^.\[\]{}]+)|\[([0-9]{1,6})\]")
 PATTERN: Final = (
-    rf"^(?:(?:payload|item){_STEP}*|" + "|".join(re.escape(name) for name in (*EVENT_FIELDS, *LOOKED_UP)) + ")$"
+    rf"^(?:(?:payload|item){_STEP}*|count\.{COUNT_NAME}|"
+    + "|".join(re.escape(name) for name in (*EVENT_FIELDS, *LOOKED_UP))
+    + ")$"
 )
 
 Root = Literal["payload", "item", "event", "lookup"]
@@ -53,6 +60,11 @@ class Path:
         """Return whether reading it requires a database query."""
         return self.root == "lookup"
 
+    @property
+    def count(self) -> str | None:
+        """Return the name of the count that it reads; None: it reads something else."""
+        return str(self.steps[1]) if self.text.startswith("count.") else None
+
 
 @lru_cache(maxsize=10_000)
 def parse_path(text: str) -> Path:
@@ -61,6 +73,9 @@ def parse_path(text: str) -> Path:
         return Path(text, "lookup")
     if text in EVENT_FIELDS:
         return Path(text, "event")
+    count = _COUNT.fullmatch(text)
+    if count is not None:
+        return Path(text, "payload", (COUNTS, count[1]))
     match = _OPEN_ENDED.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if match is None:
         raise BadPath(_way_out(text))
@@ -74,6 +89,8 @@ def _way_out(text: str) -> str:
     if len(text) > MAX_LENGTH:
         return f"the path is {len(text)} characters long, {MAX_LENGTH} are allowed"
     root = re.split(r"[.\[]", text, maxsplit=1)[0]
+    if root == "count":
+        return f"`{text}` is no count; write `count.` and the name of one in `counts`, such as `count.dead`"
     if root in {"payload", "item"}:
         return f"`{text}` is no path; write `{root}.key`, `{root}.key.deeper` or `{root}.list[0]`"
     return f"unknown field `{text}`; {_suggestion(text, root)}"

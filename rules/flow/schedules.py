@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count, groupby, islice, takewhile
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
@@ -122,14 +122,11 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: i
     A rule that is new, or whose schedule has changed, starts now: past due times are not fired. None: another clock
     holds the row, or the rule has been edited since it was read; look again later.
     """
-    values = {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name, "version": scheduled.version}
-    row = tx.execute(_LOCK, values).one_or_none()
-    table = _table(scheduled)
+    row = lock(tx, scheduled)
     if row is None:
-        opened = tx.execute(_OPEN, values | {"schedule": json.dumps(table), "now": now}).rowcount
-        return Fired(0, next_due(scheduled.schedule, now)) if opened else None
-    if row.schedule != table or not scheduled.rule.enabled:
-        return _store(tx, scheduled, fired_to=now)
+        return begin(tx, scheduled, now)
+    if row.schedule != table(scheduled) or not scheduled.rule.enabled:
+        return store(tx, scheduled, fired_to=now)
     if row.due_at is not None:
         return _fire_page(tx, scheduled, row.due_at, row.page_after, page)
     coming = next_due(scheduled.schedule, row.fired_to)
@@ -139,7 +136,26 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: i
     if due and scheduled.schedule.for_each == "user":
         return _fire_page(tx, scheduled, due[0], None, page)
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, moment) for moment in due])
-    return _store(tx, scheduled, fired_to=due[-1] if len(due) == AT_ONCE else now, fresh=fresh)
+    return store(tx, scheduled, fired_to=due[-1] if len(due) == AT_ONCE else now, fresh=fresh)
+
+
+def lock(tx: Tx, scheduled: Scheduled) -> Any:
+    """Lock and return the row of a rule; None: there is none, another clock holds it, or the rule has been edited."""
+    return tx.execute(_LOCK, _rule_key(scheduled) | {"version": scheduled.version}).one_or_none()
+
+
+def begin(tx: Tx, scheduled: Scheduled, now: datetime) -> Fired | None:
+    """Insert the row of a new rule, whose due times begin now; None: there is one, or the rule has been edited."""
+    values = {"version": scheduled.version, "schedule": json.dumps(table(scheduled)), "now": now}
+    opened = tx.execute(_OPEN, _rule_key(scheduled) | values).rowcount
+    return Fired(0, next_due(scheduled.schedule, now)) if opened else None
+
+
+def store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) -> Fired:
+    """Write up to when due times are dealt with, and that there were `fresh` new events."""
+    values = {**_rule_key(scheduled), "schedule": json.dumps(table(scheduled)), "fired_to": fired_to}
+    tx.execute(_STORE, values)
+    return Fired(fresh, next_due(scheduled.schedule, fired_to))
 
 
 def forget_gone(tx: Tx) -> int:
@@ -157,15 +173,9 @@ def _fire_page(tx: Tx, scheduled: Scheduled, due: datetime, after: str | None, p
     reached = users(tx, scheduled.tenant_id, after, page)
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, due, user) for user in reached])
     if len(reached) < page:
-        return _store(tx, scheduled, fired_to=due, fresh=fresh)
+        return store(tx, scheduled, fired_to=due, fresh=fresh)
     tx.execute(_TURN, {**_rule_key(scheduled), "due": due, "after": reached[-1]})
     return Fired(fresh, due)
-
-
-def _store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) -> Fired:
-    values = {**_rule_key(scheduled), "schedule": json.dumps(_table(scheduled)), "fired_to": fired_to}
-    tx.execute(_STORE, values)
-    return Fired(fresh, next_due(scheduled.schedule, fired_to))
 
 
 def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Announcement:
@@ -185,10 +195,10 @@ def _rule_key(scheduled: Scheduled) -> dict[str, str]:
     return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
 
-def _table(scheduled: Scheduled) -> Json:
+def table(scheduled: Scheduled) -> Json:
     """Return the baseline of the row's due times; enabling a rule again sets a new one."""
-    table: Json = scheduled.schedule.model_dump(mode="json", exclude_defaults=True)
-    return table if scheduled.rule.enabled else table | {"enabled": False}
+    dumped: Json = scheduled.schedule.model_dump(mode="json", exclude_defaults=True)
+    return dumped if scheduled.rule.enabled else dumped | {"enabled": False}
 
 
 def _times_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:

@@ -17,4 +17,16 @@ def load() -> list[Json]:
 
 
 NAMES: Final = frozenset(str(document["name"]) for document in load())
-"""Names of the default rules: the only rule names in metrics, which have no tenant and are never deleted."""
+"""Names of the default rules."""
+
+
+OTHER = "other"
+"""What all rules but the defaults count as."""
+
+
+def public_name(rule: str) -> str:
+    """Return the name of a default rule, and OTHER for the rest, for metrics and traces.
+
+    Names of tenants' rules would be visible to their readers, and each would stay there after its rule is deleted.
+    """
+    return rule if rule in NAMES else OTHER

@@ -51,18 +51,20 @@ EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     "filled_in": LIST,
     "version": COUNT,
     "searches": COUNT,
+    "without_memories": COUNT,
     "passages": COUNT,
     "message_count": COUNT,
     "messages": COUNT,
     "tokens": COUNT,
     "to_position": COUNT,
     "params": OBJECT,
+    "counts": OBJECT,
     "may_decide": OBJECT,
     **dict.fromkeys(
         (
             "user_id group_id session_id memory_id message_id document_id rebuild_id dispatch_id decision_id content "
             "attribute value reason rule target verdict comment author due_at timezone requested_by expires_at file "
-            "address error"
+            "address error raised_at source"
         ).split(),
         TEXT,
     ),

@@ -32,7 +32,8 @@ class Allowed:
     """Limits of a rule's reach and cost. The defaults are safe everywhere.
 
     `outlets`: allowed destinations of the tenant; channels are in addition to `log`. `cost`: maximum cost of one rule
-    for one event, in comparisons (`rules.engine.cost`), `total`: of all rules together; `rules`: maximum in force.
+    for one event, in comparisons (`rules.engine.cost`), `total`: of all rules together; `rules` and `alarms`: maximum
+    in force.
     """
 
     outlets: Outlets = NOWHERE
@@ -40,6 +41,7 @@ class Allowed:
     cost: int = 100_000
     total: int = 1_000_000
     rules: int = 1_000
+    alarms: int = 30
 
     @classmethod
     def of(cls, settings: Settings, outlets: Outlets, *, high_risk: bool) -> Self:
@@ -50,6 +52,7 @@ class Allowed:
             cost=settings.rule_cost,
             total=settings.rules_cost,
             rules=settings.rules_per_tenant,
+            alarms=settings.alarms_per_tenant,
         )
 
     @classmethod

@@ -66,6 +66,9 @@ def _require_scheduled(tenant_id: str, stored: StoredRule) -> Scheduled:
             f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
         )
         raise Conflict(detail)
+    if rule.counts is not None:
+        detail = f"`{stored.name}` is an alarm: the clock looks at it. `imprint rules test {stored.name}` counts now."
+        raise Conflict(detail)
     if not rule.enabled:
         raise Conflict(f"`{stored.name}` is disabled, so running it has no effect. Enable it first.")
     return Scheduled(tenant_id, rule, stored.version, rule.schedule)

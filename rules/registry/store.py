@@ -209,7 +209,7 @@ def _replace(
     _require_version(row.version if row and is_there else 0, edit.if_version)
     if row and is_there and formatting.same(row.document, document):
         return StoredRule(name, row.version, document)
-    _require_room(tx, name, units, allowed)
+    _require_room(tx, rule, units, allowed)
     version = _put(tx, name, document, units, edit, change or ("changed" if is_there else "created"))
     return StoredRule(name, version, document)
 
@@ -219,9 +219,14 @@ def _require_version(actual: int, expected: int | None) -> None:
         raise Conflict(f"You edited version {expected}, but version {actual} is in force. Read it again.")
 
 
-def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
+def _require_room(tx: Tx, rule: Rule, units: int, allowed: Allowed) -> None:
     """Raise Conflict if the tenant would have more or more expensive rules than it may."""
-    others = tx.execute(_OTHERS, {"name": name}).one()
+    others = tx.execute(_OTHERS, {"name": rule.name}).one()
+    if rule.counts is not None and others.alarms >= allowed.alarms:
+        raise Conflict(
+            f"This tenant has {others.alarms} alarms in force, and {allowed.alarms} are allowed. Delete one (an alarm "
+            f"for each source or user replaces several), or raise IMPRINT_ALARMS_PER_TENANT."
+        )
     if others.rules >= allowed.rules:
         raise Conflict(
             f"This tenant has {others.rules} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
@@ -292,7 +297,9 @@ the default rules once.
 """
 
 _OTHERS = text("""
-    SELECT count(*) AS rules, coalesce(sum(cost), 0)::bigint AS cost FROM rules
+    SELECT count(*) AS rules, count(*) FILTER (WHERE document ? 'counts') AS alarms,
+           coalesce(sum(cost), 0)::bigint AS cost
+    FROM rules
     WHERE deleted_at IS NULL AND name <> :name
 """)
 

@@ -36,6 +36,7 @@ class Model:
         self.asked: list[tuple[float, str]] = []
         self.windows: list[list[Json]] = []
         self.questions: list[Json] = []
+        self.headers: list[dict[str, str]] = []
         self.reads: Callable[[list[Json]], Json] = umbrellas
         self.answers: Callable[[Json], Json] = not_known
         self.word = "different"
@@ -96,6 +97,7 @@ def serving() -> Iterator[Model]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            model.headers.append({name.lower(): value for name, value in self.headers.items()})
             answer = model.answer(asked, model.next(asked))
             self.close_connection = answer is None
             if answer is not None:

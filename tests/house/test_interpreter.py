@@ -12,7 +12,8 @@ from tests.house.sources import PACKAGES
 
 PLACE = "core/interpreter.py"
 ELSEWHERE = {
-    "api/cli/commands/host/doctor.py": "tells people which Python it is",
+    "api/cli/commands/host/checks/machine.py": "tells people which Python it is",
+    "api/cli/commands/host/checks/table.py": "names a check by it",
     "core/inference/local_embedder.py": "tells uv, which is no Python, where to install",
 }
 """Modules that name the interpreter, and what for; none may start it."""

@@ -27,6 +27,7 @@ KEPT = {
     "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
+    "core/events/occurrences.py:Occurrences._sums": "at most so many, emptied every minute",
     "api/ingress/in_flight.py:InFlight._counts": "numbers by tenant and key, of requests being answered",
     "core/language/scripts.py:_script": "single characters and their scripts",
     "core/spacing.py:TrailingBound._seen": "places in the log and times, for three seconds",

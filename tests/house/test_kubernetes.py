@@ -90,7 +90,8 @@ def test_each_process_gets_what_its_container_gets(compose, pods, name):
         set(compose["services"][name]["environment"]) - common(compose)
     )
     assert pods[name]["containers"][0]["command"] == compose["services"][name]["command"]
-    assert pods[name]["containers"][0]["image"] == compose["services"][name]["image"]
+    image = compose["services"][name]["image"].replace("${IMPRINT_IMAGE_TAG:-0.1.0}", "0.1.0")
+    assert pods[name]["containers"][0]["image"] == image
 
 
 def test_values_accept_what_the_compose_file_hands_through(compose, root):

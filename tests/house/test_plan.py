@@ -244,7 +244,11 @@ def test_every_setting_that_the_manual_names_is_one(rules_page: str) -> None:
     assert named <= set(settings_table.Settings.model_fields)
 
 
-PAGES = ("README.md", *(f"docs/{path.name}" for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md"))))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (
+    "README.md",
+    *(str(path.relative_to(DOCS.parent)) for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("runbooks/*.md")])),
+)
 
 
 def code(page: str) -> str:

@@ -42,3 +42,13 @@ def a_rule(name: str = "r", **fields: Any) -> Rule:
 def a_leaf(op: str, *value: Any, field: str = "payload.x", **more: Any) -> Json:
     """A comparison of `payload.x`, without a value where none is given."""
     return {"field": field, "op": op, **({"value": value[0]} if value else {}), **more}
+
+
+DEAD: Json = {"of": "dispatches", "status": "dead"}
+
+
+def an_alarm(name: str = "dead", **fields: Any) -> Json:
+    """The document of an alarm of more than ten dead letters, but for what is given."""
+    conditions = {"field": "count.dead", "op": ">", "value": 10}
+    known: Json = {"schedule": {"every_seconds": 60}, "counts": {"dead": DEAD}, "conditions": conditions}
+    return {"name": name, **known, "actions": [{"action_type": "notify", "channel": "log", "template": "!"}], **fields}

@@ -75,12 +75,23 @@ def said(content: str = "I moved.", role: str = "user", **more: Any) -> Json:
     return {"content": content, "role": role, "session_id": "s1", "user_id": "ada", **more}
 
 
+def counted(name: str, **numbers: float) -> Json:
+    return {"payload": {"rule": name, "counts": numbers}}
+
+
 MESSAGE: Final = "message.added"
 OTHER: Final[Json] = {"event_type": "session.started"}
 TRIES: Final[dict[str, Try]] = {
     "consolidate_on_session_end": Try({"payload": {"message_count": 3}}, {"payload": {"message_count": 2}}),
     "note_what_went_wrong": Try({"event_type": "crm.sync.failed"}, {"event_type": "skill.succeeded"}),
     "weekly_digest": Try({}, {"payload": {"rule": "other"}}, {"user.memory_count": 10}),
+    "order_rush": Try(counted("order_rush", orders=101), counted("order_rush", orders=100)),
+    "searches_find_nothing": Try(
+        counted("searches_find_nothing", searches=20, missed=0.25), counted("searches_find_nothing", searches=20)
+    ),
+    "user_fell_silent": Try(
+        counted("user_fell_silent", today=10, lately=0), counted("user_fell_silent", today=10, lately=1)
+    ),
     "angry_or_urgent": Try(
         {"payload": said("Where is my REFUND?")}, {"payload": said("Cancel it.", metadata={"test": True})}
     ),

@@ -12,21 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from pydantic import SecretStr
 from sqlalchemy import text
 
 from api.stack.postgres import Postgres
 from core.config import Settings
+from core.events import broker_users, trace_context
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
 from core.settings.limits import TenantLimits
 from core.storage import schema
 from core.storage.db import Database
-from core.types import Json
+from core.types import Event, Json
 from rules.registry import store
-from tests.patience import PATIENCE_SECONDS
+from tests.factories import events_since
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept_all, said
+from tests.spans import recording, traceparent
 from tests.works import Works
 from workers import app as celery_app
 from workers import clock as clocks
@@ -94,6 +98,20 @@ def keep_ticking(clock: Clock, until: threading.Event) -> None:
         until.wait(clock.tick())
 
 
+def test_what_a_schedule_emits_begins_a_trace(clock: Clock, app: Database) -> None:
+    save(app, "tick", EACH_SECOND)
+    with recording() as spans:
+        wait_until(lambda: clock.tick() >= 0 and bool(ticks(app)))
+    fired = [span for span in spans.all() if (span.attributes or {}).get("imprint.events")]
+    assert trace_context.of(ticks(app)[0]) == {"traceparent": traceparent(fired[0])}
+    assert dict(fired[0].attributes or {}) == {"imprint.rule": "other", "imprint.events": 1}
+
+
+def ticks(app: Database) -> list[Event]:
+    with app.tenant(TENANT) as tx:
+        return [event for event in events_since(tx, 0, 1000) if event.event_type == "clock.ticked"]
+
+
 def test_three_clocks_fire_each_due_time_once(quick: Settings, app: Database, queue: Database, works: Works) -> None:
     save(app, "tick", EACH_SECOND)
     stop, end = threading.Event(), time.monotonic() + PATIENCE_SECONDS
@@ -117,6 +135,15 @@ def assert_each_second_once(names: list[str], *, at_least: int) -> None:
     seconds = [datetime.fromisoformat(name.partition("@")[2]) for name in names]
     assert len(seconds) >= at_least
     assert [int((moment - seconds[0]).total_seconds()) for moment in seconds] == list(range(len(seconds)))
+
+
+def test_a_clock_announces_its_installation_on_the_broker(clock: Clock, quick: Settings) -> None:
+    url = broker_url(quick)
+    with closing(redis.Redis.from_url(url)) as broker:
+        broker.delete(broker_users.KEY)
+        clock.tick()
+        assert broker_users.count(url) == 1
+        broker.delete(broker_users.KEY)
 
 
 def test_the_action_of_a_scheduled_rule_runs(clock: Clock, app: Database, queue: Database, works: Works) -> None:

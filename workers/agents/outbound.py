@@ -14,9 +14,10 @@ from typing import Final
 import httpx
 from celery import Celery
 
+from core import tracing
 from core.errors import Later, Never
 from core.events import publishing, reserved
-from core.events.doorbell import BROKER_ERRORS, broker_url
+from core.events.doorbell import BROKER_ERRORS, broker_url, is_redis, transport_options
 from core.events.log import Emission
 from core.events.pending import Reported
 from core.events.publishing import Author
@@ -106,9 +107,19 @@ def send_task(tools: Tools, job: Job) -> Outcome:
         )
     own = settings.celery_broker_url
     app = _celery(own.get_secret_value() if own else broker_url(settings))
-    options = {"queue": queue, "task_id": str(job.id), "root_id": str(job.id), "ignore_result": True, "retry": False}
+    options: Json = {
+        "queue": queue,
+        "task_id": str(job.id),
+        "root_id": str(job.id),
+        "ignore_result": True,
+        "retry": False,
+    }
     try:
-        with app.producer_pool.acquire(block=True, timeout=CONNECTION_SECONDS) as producer:
+        with (
+            tracing.span("send task", "producer", attributes={"messaging.operation.type": "send"}),
+            app.producer_pool.acquire(block=True, timeout=CONNECTION_SECONDS) as producer,
+        ):
+            options["headers"] = dict(tracing.headers())
             app.send_task(task, kwargs=job.params["kwargs"], producer=producer, add_to_parent=False, **options)
     except BROKER_ERRORS as error:
         raise Later(f"The broker of the queue {queue!r} cannot be reached: {error}") from error
@@ -148,7 +159,7 @@ def _event_json(event: Event, gathered: object) -> Json:
 def _celery(url: str) -> Celery:
     """Return a Celery application that only sends, on the broker of other services."""
     app = Celery("imprint-outside", broker=url, set_as_current=False)
-    options = {} if url.startswith(("redis:", "rediss:")) else {"confirm_publish": True}
+    options = transport_options(url) if is_redis(url) else {"confirm_publish": True}
     app.conf.update(
         task_serializer="json", broker_connection_timeout=CONNECTION_SECONDS, broker_transport_options=options
     )

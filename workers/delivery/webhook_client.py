@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 import time
@@ -15,11 +16,12 @@ from typing import Any, Final
 import httpx
 from standardwebhooks import Webhook
 
-from core import metrics
+from core import metrics, tracing
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference.retry_after import retry_after
 from core.settings.secret_names import MASK
+from core.tracing import Span
 from core.types import Json
 from workers.delivery import address_guard, endpoint_health
 from workers.dispatch.model import Job, Outcome
@@ -68,7 +70,7 @@ for _outcome in ("delivered", "retried", "refused"):
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(
-        tools, job, parcel.address, lambda: {**result, "status": _counted(tools.settings, message_id(job), parcel)}
+        tools, job, parcel.address, lambda: {**result, "status": _counted(tools.settings, job, parcel)}
     )
 
 
@@ -78,6 +80,16 @@ def message_id(job: Job) -> str:
     No tenant's name contains a colon, so the tenant ends at the first one.
     """
     return f"{job.tenant_id}:{job.id}"
+
+
+def idempotency_key(job: Job) -> str:
+    """Return the `idempotency-key`: the same for the same event, rule and action, whatever the dispatch.
+
+    After a restore to an earlier time the router decides again on events, with new dispatches: a receiver knows by this
+    what it has got already.
+    """
+    parts = (job.tenant_id, job.event.source, job.event.id, job.author.rule, job.params)
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def signatures(secrets: str, message_id: str, at: datetime, body: bytes) -> str:
@@ -95,12 +107,12 @@ def _key(secret: str) -> bytes:
         ) from error
 
 
-def _counted(settings: Settings, message: str, parcel: WebhookRequest) -> int:
+def _counted(settings: Settings, job: Job, parcel: WebhookRequest) -> int:
     """Post the request, and count what became of it."""
     outcome = "refused"
     with metrics.WEBHOOK.time():
         try:
-            status = _post(settings, message, parcel)
+            status = _post(settings, job, parcel)
             outcome = "delivered"
         except Later:
             outcome = "retried"
@@ -110,16 +122,31 @@ def _counted(settings: Settings, message: str, parcel: WebhookRequest) -> int:
     return status
 
 
-def _post(settings: Settings, message: str, parcel: WebhookRequest) -> int:
+def _post(settings: Settings, job: Job, parcel: WebhookRequest) -> int:
     """Post the request; return the status. No error contains the whole address or a secret."""
+    with tracing.span("POST", "client", attributes=_attributes(parcel.url)) as span:
+        return _post_in(span, settings, job, parcel)
+
+
+def _attributes(url: httpx.URL) -> dict[str, tracing.Value]:
+    """Return what a trace says of an address: nothing of its path, its query and its user."""
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return {"http.request.method": "POST", "server.address": url.host, "server.port": port}
+
+
+def _post_in(span: Span, settings: Settings, job: Job, parcel: WebhookRequest) -> int:
+    """Post the request within its span."""
     body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {**_rule_headers(parcel), **_standard_headers(parcel.signing, message, body)}
+    headers = {**_trace_headers(), **_rule_headers(parcel)}
+    headers |= _standard_headers(parcel.signing, message_id(job), body)
+    headers.setdefault(b"idempotency-key", idempotency_key(job).encode())
     timeout = settings.webhook_timeout_seconds
     try:
         with (
             address_guard.client(settings.webhook_private_networks, timeout) as client,
             client.stream("POST", parcel.url, content=body, headers=list(headers.items())) as answer,
         ):
+            span.note({"http.response.status_code": answer.status_code})
             if answer.is_success:
                 return answer.status_code
             raise _refusal(parcel.who, answer, _read_refusal(answer, timeout, parcel.secrets.values()))
@@ -127,6 +154,11 @@ def _post(settings: Settings, message: str, parcel: WebhookRequest) -> int:
         raise Never(f"{parcel.who} cannot be called: {error}") from error
     except httpx.TransportError as error:
         raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
+
+
+def _trace_headers() -> dict[bytes, bytes]:
+    """Return the headers by which the receiver continues the trace; a rule may set others."""
+    return {name.encode(): value.encode() for name, value in tracing.headers().items()}
 
 
 def _rule_headers(parcel: WebhookRequest) -> dict[bytes, bytes]:

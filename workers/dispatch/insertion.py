@@ -56,10 +56,10 @@ def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold,
-                            expires_at, replay_id, priority, lists_others, approval, turn, ended_at)
+                            expires_at, replay_id, priority, lists_others, trace, approval, turn, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
-           replay_id, priority, lists_others,
+           replay_id, priority, lists_others, trace,
            CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
            CASE WHEN status = 'pending' THEN 'ready' END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
@@ -67,7 +67,7 @@ _INSERT = text("""
         tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
         rule_version int, action_type text, target text, params jsonb, queue text, alone text, status text,
         error text, lineage text[], after uuid, lane text, lane_limit int, hold text, expires_at timestamptz,
-        replay_id uuid, priority int, lists_others boolean)
+        replay_id uuid, priority int, lists_others boolean, trace jsonb)
 """)
 
 

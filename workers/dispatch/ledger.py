@@ -19,7 +19,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from uuid_utils.compat import uuid7
 
-from core import logs, metrics
+from core import logs, metrics, tracing
 from core.errors import Conflict, Later, LeaseLost, Never, RateLimited
 from core.events import log as event_log
 from core.events.log import Cause, Emission
@@ -30,8 +30,9 @@ from core.inference.quota import BreakerOpen, Grant
 from core.maintenance import heartbeat
 from core.storage.db import Tx, run_together
 from core.tenancy import embedding as tenant_embedding
+from core.tracing import Span
 from core.types import DispatchStatus, Event, Json
-from workers.dispatch import admission, deadline, failures, fair_share
+from workers.dispatch import admission, attempt_spans, deadline, failures, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.failures import Stage
 from workers.dispatch.fair_share import Key, NextClaim, Offered, Readied
@@ -119,6 +120,7 @@ def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None]) ->
     }
     stage: Stage = "agent"
     with (
+        attempt_spans.attempt(job) as span,
         structlog.contextvars.bound_contextvars(**log_context),
         metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(job.queue)).track_inprogress(),
         metrics.DISPATCH_RUN.labels(job.target, job.queue).time(),
@@ -128,12 +130,15 @@ def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None]) ->
                 outcome = ledger.agents[job.target](job)
             stage = "write"
             return _finish(ledger, job, outcome, own_queue())
-        except LeaseLost:
+        except LeaseLost as error:
+            span.fail(error)
             log.warning("dispatch.lease_lost")
             return _offer_place(ledger, job), None
         except Overran as error:
+            span.fail(error)
             return _record_overrun(ledger, job, error), None
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
+            span.fail(error)
             return _record_failure(ledger, job, error, stage), None
         finally:
             _return_grant(ledger, job)
@@ -257,6 +262,7 @@ def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) 
         seconds=ledger.seconds.get(row.target),
         embedding=tenant_embedding.parse(row.embedding),
         replay_id=row.replay_id,
+        trace=row.trace,
     )
 
 
@@ -329,7 +335,8 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None) -
     offered, is_done = Offered([], []), False
     try:
         with database.tenant(job.tenant_id) as tx:
-            keys = _write(ledger, tx, job, outcome)
+            with tracing.span("write") as span:
+                keys = _write(ledger, tx, job, outcome, span)
             is_done = True
             claim = _next_claim(ledger, own_queue, keys)
             offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, claim)
@@ -343,7 +350,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None) -
     return offered.owed, None if row is None else _job_of(ledger, row, _event_of(row), None)
 
 
-def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Readied]:
+def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome, span: Span) -> list[Key | Readied]:
     """Write effect, end and followers, and commit; return the turns that are to be offered."""
     for part in outcome.failed:
         _write_dead_part(tx, job, part)
@@ -366,7 +373,9 @@ def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Rea
     for status in postponed:
         metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     outcome.count(result)
-    log.info("dispatch.done", result=logs.counts(result))
+    counts = logs.counts(result)
+    span.note({f"imprint.result.{name}": count for name, count in counts.items()})
+    log.info("dispatch.done", result=counts)
     return keys
 
 
@@ -521,7 +530,7 @@ _RUNNING = text("""
 
 _OF_RULE = """
     tenant_id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type, target, queue, priority,
-    alone, lineage, lane, lane_limit, replay_id, lists_others
+    alone, lineage, lane, lane_limit, replay_id, lists_others, trace
 """
 """Columns that a part of a dispatch has in common with it."""
 

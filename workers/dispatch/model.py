@@ -11,7 +11,9 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from core import tracing
 from core.errors import Later
+from core.events import trace_context
 from core.events.pending import Pending, Reported
 from core.events.publishing import Author
 from core.inference.client import ChatClient
@@ -19,6 +21,7 @@ from core.inference.quota import Grant
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy.embedding import TenantEmbedding
+from core.tracing import Carrier
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch.admission import ModelAdmission, Wait
 from workers.dispatch.fair_share import FairShare
@@ -38,6 +41,7 @@ class NewDispatch:
     many of that lane may run at a time. `hold`: what a held one waits for; `expires_at`: when the wait for approval, or
     for its time, ends. `lineage`: the rules that led to it, its own last. `replay_id`: the replay that decided it.
     `lists_others`: whether `params` lists sessions or events of others than its event's; an erasure looks these up.
+    `trace`: the trace context in which it was decided.
     """
 
     tenant_id: str
@@ -62,11 +66,12 @@ class NewDispatch:
     expires_at: datetime | None = None
     replay_id: UUID | None = None
     lists_others: bool = False
+    trace: Carrier | None = None
     id: UUID = field(default_factory=uuid7)
 
     @classmethod
     def on(cls, event: Event, action_type: str, target: str, queue: str, params: Json, **more: Any) -> Self:
-        """Return a dispatch that reacts to an event, in its chain."""
+        """Return a dispatch that reacts to an event, in its chain, and in the active trace or that of the event."""
         return cls(
             event.tenant_id,
             action_type,
@@ -77,6 +82,7 @@ class NewDispatch:
             event.root_seq,
             event.correlation_id,
             event.hop,
+            trace=tracing.current() or trace_context.of(event),
             **more,
         )
 
@@ -97,7 +103,8 @@ class Job:
     `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
     configured, or the job began without it. `wait`: until when the model is not to be asked, where it began without.
     `seconds`: time limit of the attempt; None: there is none. `embedding`: the tenant's model, which the job keeps to
-    its end; None: that of the installation. `replay_id`: the replay that decided it.
+    its end; None: that of the installation. `replay_id`: the replay that decided it. `trace`: the trace context in
+    which it was decided.
     """
 
     tenant_id: str
@@ -120,6 +127,7 @@ class Job:
     seconds: float | None = None
     embedding: TenantEmbedding | None = None
     replay_id: UUID | None = None
+    trace: Carrier | None = None
 
 
 FollowUps = Sequence[tuple[str, Json]]

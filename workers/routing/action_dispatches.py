@@ -17,8 +17,10 @@ from core.types import DispatchStatus, Event, Json
 from rules.document import masking
 from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from rules.expressions import templates
+from rules.registry import defaults
 from workers.dispatch import sweep
 from workers.dispatch.model import NewDispatch, lists_others
+from workers.routing import event_spans
 
 log = structlog.get_logger()
 
@@ -62,7 +64,7 @@ def gathered_rule(
     `root_seq`: where their chains begin. `lane_key`: the key of its `concurrency`, if it has any.
     """
     last = replace(
-        events[-1],
+        event_spans.gathering(f"gather {defaults.public_name(rule.name)}", events),
         root_seq=root_seq,
         hop=max(event.hop for event in events),
         lineage=tuple(dict.fromkeys(name for event in events for name in event.lineage)),

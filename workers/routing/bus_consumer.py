@@ -15,10 +15,10 @@ from kombu import Connection, Exchange
 from kombu.message import Message
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
-from core import metrics
+from core import logs, metrics, tracing
 from core.errors import Invalid, Unauthorized
 from core.events import parsing
-from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS
+from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS, is_redis, transport_options
 from core.loop import Loop
 from core.sessions import ingest
 from core.storage.db import Database
@@ -26,12 +26,14 @@ from core.tenancy import tenants
 from core.types import DispatchStatus
 from workers.dispatch import insertion
 from workers.dispatch.model import NewDispatch
-from workers.queues import ExistingQueue
+from workers.queues import EVENT_DELIVERIES, ExistingQueue
 
 log = structlog.get_logger()
 
 EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
-QUEUE = ExistingQueue("imprint.events", EXCHANGE, routing_key="#", durable=True)  # type: ignore[no-untyped-call]
+QUEUE = ExistingQueue(  # type: ignore[no-untyped-call]
+    "imprint.events", EXCHANGE, routing_key="#", durable=True, deliveries=EVENT_DELIVERIES
+)
 
 ON_REDIS: Final = {"priority_steps": list(range(10))}
 """kombu keeps a list for each step of priority, and publishers choose the steps: every possible one is read."""
@@ -41,6 +43,9 @@ PREFETCH = 50
 
 REDECLARE_SECONDS = 5.0
 """Interval at which the queue is bound again: a flush of Redis deletes bindings, and events would be lost."""
+
+DATABASE_PAUSE_SECONDS = 1.0
+"""Pause before a message is tried again that the database could not take."""
 
 HASH_DIGITS = 16
 """Digits of a hash that are logged: enough to find one message among all of a day."""
@@ -77,7 +82,7 @@ class BusConsumer:
         self._loop.close(5)
 
     def _consume(self) -> None:
-        options = ON_REDIS if self._url.startswith(("redis:", "rediss:")) else {}
+        options = transport_options(self._url) | (ON_REDIS if is_redis(self._url) else {})
         with Connection(self._url, connect_timeout=2, transport_options=options) as connection:
             # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
             channel: Any = connection.default_channel
@@ -100,8 +105,36 @@ class BusConsumer:
             most = self._intake.message_bytes
             _refuse("too_large", len(body), f"{most} bytes are allowed (IMPRINT_REQUEST_BYTES). Send it in parts.")
         else:
-            accept_message(self._intake, body, message.headers or {}, message.content_type or "")
+            self._accept(body, message.headers or {}, message.content_type or "")
         message.ack()  # type: ignore[no-untyped-call]
+
+    def _accept(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+        named = {str(name).lower(): _header(value) for name, value in headers.items()}
+        attributes: dict[str, tracing.Value] = {
+            "messaging.system": "redis" if is_redis(self._url) else "rabbitmq",
+            "messaging.destination.name": EXCHANGE.name,
+            "messaging.operation.type": "process",
+            "messaging.message.body.size": len(body),
+        }
+        parent = tracing.received(named)
+        with tracing.span(f"process {EXCHANGE.name}", "consumer", parent, attributes=attributes):
+            self._accept_patiently(body, named, content_type)
+
+    def _accept_patiently(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+        """Accept a message as soon as the database is there; DBAPIError: the loop was stopped before.
+
+        It is kept until then and not returned: RabbitMQ drops what was delivered too often.
+        """
+        while True:
+            try:
+                accept_message(self._intake, body, headers, content_type)
+            except DBAPIError as error:
+                if self._loop.is_stopped:
+                    raise
+                log.warning("bus.waiting", **logs.fault(error))
+                time.sleep(DATABASE_PAUSE_SECONDS)
+            else:
+                return
 
 
 class _CompressedMessage(Message):
@@ -126,7 +159,7 @@ def _refuse(reason: str, size: int, hint: str) -> None:
 
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    named = {str(k).lower(): _header(v) for k, v in headers.items()} | {"content-type": content_type}
+    named = {str(name).lower(): _header(value) for name, value in headers.items()} | {"content-type": content_type}
     try:
         tenant_id, labels = _tenant(intake_, named)
     except Unauthorized:

@@ -32,22 +32,18 @@ from rules.expressions.facts import Lookup
 from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match
 from rules.flow.stages import STAGES
-from rules.registry.defaults import NAMES as DEFAULT_RULES
+from rules.registry import defaults
 from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
 from workers.dispatch.fair_share import ActiveTenants, FairShare, Readied
 from workers.dispatch.model import NewDispatch, lists_others
 from workers.dispatch.relay import DispatchRef
-from workers.routing import action_dispatches
+from workers.routing import action_dispatches, event_spans
 from workers.routing.action_dispatches import ActionLimits, FiredRule
 
 log = structlog.get_logger()
 
 Made = TypeVar("Made")
-
-OTHER_RULES: Final = "other"
-"""Label of all rules but the default ones in metrics: names of tenants' rules would be visible to readers of the
-metrics, and each would stay there after its rule is deleted."""
 
 INDEXER = "knowledge_indexer"
 """Agent that runs for every message, whatever the rules say: an accepted message must be found."""
@@ -200,7 +196,7 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
     return _write(tx, router, decided, _indexing_dispatches(router, batch))
 
 
-def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[DispatchRef]]:
+def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[Sequence[Event], list[DispatchRef]]:
     """Decide on each event alone, after the database has refused to store what follows from one of them."""
     keys: list[Readied] = []
     parked: list[NewDispatch] = []
@@ -306,7 +302,7 @@ def _add_decision(
 ) -> None:
     """Add a row of the decision log, and count it."""
     rule = what.rule
-    metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, verdict).inc()
+    metrics.DECISIONS.labels(defaults.public_name(rule.name), verdict).inc()
     row = {"tenant": event.tenant_id, "seq": event.seq, "rule": rule.name, "version": what.version}
     decided.decisions.append(row | {"verdict": verdict, "reason": reason})
 
@@ -356,7 +352,8 @@ def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDisp
             messages[event.tenant_id].append(event)
     indexing = []
     for added in messages.values():
-        last = replace(added[-1], root_seq=min(e.root_seq for e in added))
+        last = event_spans.gathering(f"gather {INDEXER}", added)
+        last = replace(last, root_seq=min(e.root_seq for e in added))
         params = {"sessions": sorted({e.session_id for e in added if e.session_id})}
         more = {"lists_others": lists_others(params, last)}
         indexing.append(NewDispatch.on(last, "run_agent", INDEXER, router.shop.queues[INDEXER], params, **more))
@@ -445,7 +442,7 @@ def _asked_by_rules(ask: Callable[[Event], frozenset[str]], event: Event) -> fro
 
 
 @contextmanager
-def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
+def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, Sequence[Event], datetime]]:
     """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time.
 
     Raises _UnseenTenants: there are no rules yet to decide on some of them.
@@ -463,7 +460,8 @@ def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, lis
         batch = [event_log.event_of(row[:-1]) for row in ordered]
         if unseen := router.book.unseen(event.tenant_id for event in batch):
             raise _UnseenTenants(unseen)
-        yield tx, batch, now
+        with event_spans.routing(batch) as traced:
+            yield tx, traced, now
 
 
 def _note_bound(router: Router, claimed: Sequence[Any], *, asked_any: bool) -> None:

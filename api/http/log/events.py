@@ -23,7 +23,7 @@ from api.ingress.schemas import EVENTS_BODY
 from api.serializers import dispatch_json, event_json, sent_to
 from core import metrics
 from core.errors import Invalid, Problem
-from core.events import chains, log, parsing, type_patterns
+from core.events import chains, log, occurrences, parsing, type_patterns
 from core.events.log import EventFilter
 from core.events.parsing import Incoming
 from core.sessions import ingest
@@ -63,7 +63,7 @@ def post_events(
         batch, problems = _batch(deps, caller, request, raw, skip=on_error == "skip")
         done = accept(deps, caller, batch)
     except Invalid:
-        metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
+        _note_refused(deps, caller, "invalid")
         raise
     answer: Json = {
         "accepted": len(batch) - done.duplicates,
@@ -105,6 +105,11 @@ def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Acc
     return done
 
 
+def _note_refused(deps: Dependencies, caller: Caller, reason: str) -> None:
+    metrics.EVENTS_REFUSED.labels("http", reason).inc()
+    deps.occurrences.note(caller.tenant_id, occurrences.REFUSED, {"door": "http", "reason": reason}, refused=1)
+
+
 def _refuse_if_overloaded(deps: Dependencies, caller: Caller) -> None:
     """Refuse events above the backlog limit; the backlog is counted at most once a second, because counting costs."""
     tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
@@ -115,7 +120,7 @@ def _refuse_if_overloaded(deps: Dependencies, caller: Caller) -> None:
         took = time.monotonic() - now
         deps.backlogs[tenant_id] = now + max(BACKLOG_SECONDS, REST * took), backlog
     if backlog >= limit:
-        metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
+        _note_refused(deps, caller, "overloaded")
         raise LimitReached("events_waiting", limit)
 
 

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from api.ingress.answers import Answer, ProblemPlace, optional, page
 from core.types import Json
+from rules.flow.alarm_states import AlarmState
 
 
 class RuleCost(Answer):
@@ -268,6 +269,16 @@ class BacktestEstimate(Answer):
     notes: list[str]
 
 
+class AlarmTrial(Answer):
+    """What an alarm would have done in the period."""
+
+    looks: int = Field(description="Due times")
+    raised: int
+    cleared: int
+    partial: int = Field(description="Looks at which there were too many rows to count, so that nothing changed")
+    standing: int = Field(description="Alarms that are raised at the end")
+
+
 class BacktestResult(Answer):
     """Result of a backtest: the decisions of a draft on the stored log."""
 
@@ -289,7 +300,10 @@ class BacktestResult(Answer):
     releases: list[DisplacedRule]
     compared: VersionComparison | None = Field(description="With the rule in force of the same name")
     estimate: BacktestEstimate
-    not_simulated: list[str]
+    alarm: AlarmTrial | None = Field(description="Of an alarm: how often it would have been raised and cleared")
+    not_simulated: list[str] = Field(
+        description="`concurrency`; `dispatches`: counted by their present status, not by that of the time"
+    )
     took_ms: int
 
 
@@ -306,4 +320,5 @@ class RuleSchema(Answer):
 
 
 RulePage = page("RulePage", RuleInForce, "The rules in force, by name.")
+AlarmPage = page("AlarmPage", AlarmState, "Alarms by rule and key.")
 RuleHistory = page("RuleHistory", RuleRevision, "Versions of a rule, newest first.")

@@ -24,6 +24,7 @@ from core.tenancy.tenants import Caller
 from core.types import Json
 from rules.backtest.backtest import Backtest, BacktestProgress, BacktestRequest, Result
 from rules.document.schema import Rule
+from rules.engine.counts import DailyBudget
 from rules.engine.similarity import Meanings
 from rules.registry import store
 from rules.registry.limits import Allowed
@@ -79,7 +80,8 @@ def _prepare(deps: Dependencies, caller: Caller, trial: BacktestTrial) -> Backte
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
     request = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
-    return Backtest(deps.db, caller.tenant_id, request, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
+    meanings, budget = Meanings(deps.embedder), DailyBudget.of(deps.settings)
+    return Backtest(deps.db, caller.tenant_id, request, meanings, max_hops=deps.settings.max_hops, budget=budget)
 
 
 def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.http.rules import activity, backtest, rules, run_now
+from api.http.rules import activity, alarms, backtest, rules, run_now
 
-router = APIRouter(routes=[route for part in (backtest, activity, rules, run_now) for route in part.router.routes])
+router = APIRouter(
+    routes=[route for part in (alarms, backtest, activity, rules, run_now) for route in part.router.routes]
+)

@@ -44,7 +44,9 @@ from rules.document.json_schema import json_schema
 from rules.document.schema import Rule
 from rules.engine import cost
 from rules.engine import dry_run as engine_dry_run
+from rules.engine.counts import DailyBudget
 from rules.engine.similarity import Meanings
+from rules.flow import alarms
 from rules.registry import folder, stats, store, warnings
 from rules.registry.folder import ImportStep
 from rules.registry.limits import Allowed
@@ -75,7 +77,11 @@ class RuleTrial(BaseModel):
     names: Annotated[list[RuleName], Field(min_length=1, max_length=TRIED)] | None = Field(
         None, description="Names of rules in force, without duplicates"
     )
-    event: dict[str, Any] = Field(description="An event as it would be published, native or CloudEvents 1.0")
+    event: dict[str, Any] | None = Field(
+        None,
+        description="An event as it would be published, native or CloudEvents 1.0; default, of a single alarm: the "
+        "event that it would raise now",
+    )
     warnings: bool = Field(True, description="Of a single rule, whether to look through recent events for warnings")
 
 
@@ -169,13 +175,17 @@ def post_test(deps: WholeDeps, caller: Reader, given: RuleTrial) -> Any:
     """Test rules on an event without executing anything; returns every condition with its actual value.
 
     The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer
-    includes the `warnings` that saving it would cause, unless they are not wanted.
+    includes the `warnings` that saving it would cause, unless they are not wanted. Without an event an alarm is tested
+    on what it counts now.
     """
-    incoming = _parse_event(given.event, deps.settings.event_bytes)
+    incoming = None if given.event is None else _parse_event(given.event, deps.settings.event_bytes)
     meanings = Meanings(deps.embedder)
     with deps.db.tenant(caller.tenant_id) as tx:
-        event = _event(caller, sessions.with_count(tx, incoming))
         rules = _rules_to_try(tx, given, _allowed_of(deps, tx, caller))
+        if incoming is None:
+            event = _event_now(tx, caller, rules, DailyBudget.of(deps.settings))
+        else:
+            event = _event(caller, sessions.with_count(tx, incoming))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
         warn = given.warnings and len(rules) == 1
         problems = warnings.of_rule(tx, rules[0][0]) if warn else []
@@ -373,6 +383,16 @@ def _rules_to_try(tx: Tx, given: RuleTrial, allowed: Allowed) -> list[tuple[Rule
     if twice:
         raise Invalid([Problem(f"/names/{index}", f"`{names[index]}` is listed twice") for index in twice])
     return [(schema.parse(stored.document), stored.version) for stored in store.get_all(tx, names)]
+
+
+def _event_now(tx: Tx, caller: Caller, rules: Sequence[tuple[Rule, int]], budget: DailyBudget) -> Event:
+    """Return the event that an alarm would raise with what it counts now. Invalid: that is not a single alarm."""
+    if len(rules) != 1 or rules[0][0].counts is None:
+        raise Invalid([Problem("/event", "give an event to test the rule on; only a single alarm is tested without")])
+    try:
+        return alarms.preview(tx, caller.tenant_id, rules[0], datetime.now(UTC), budget)
+    except Invalid as error:
+        raise error.below("/rule") from None
 
 
 def _draft(document: Json, allowed: Allowed) -> Rule:

@@ -84,7 +84,7 @@ def post_answer(at: Deps, who: Reader, request: AnswerRequest) -> Response:
     except Misconfigured as error:
         raise Invalid([Problem("/by", str(error))]) from None
     _note_recalls(at, who, request, given)
-    at.hits.note(who.tenant_id, hit=any(result.memory is not None for result in given.sources))
+    at.note_search(who.tenant_id, hit=any(result.memory is not None for result in given.sources))
     return json_response(
         {
             "outcome": given.outcome,

@@ -83,7 +83,7 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
         certainties = {id(each.result): each.certainty for each in reranked if each.certainty is not None}
     else:
         page, more = _page(answer, request, cursor, limit)
-    at.hits.note(who.tenant_id, hit=any(result.memory is not None for result in page))
+    at.note_search(who.tenant_id, hit=any(result.memory is not None for result in page))
     outside = _outside(at, who, request, limit)
     _note_recalls(at, who, request, answer, page, [Served(retrieved.text) for _, retrieved in outside or ()])
     formula = at.settings.strength_formula if request.explain else None

@@ -46,17 +46,20 @@ CREATE POLICY all_queues ON rules TO imprint_router USING (true) WITH CHECK (tru
 CREATE POLICY all_queues ON rule_versions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON sessions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON schedules TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON alarms TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY lookups ON memories FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON messages FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
+CREATE POLICY lookups ON evidence FOR SELECT TO imprint_router USING (true);
 CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name IN ('limits', 'embedding'));
 
 GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
 GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches, turn_bounds TO imprint_router;
-GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules TO imprint_router;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules, alarms TO imprint_router;
 GRANT SELECT (tenant_id, id, user_id, status, importance, recorded_at) ON memories TO imprint_router;
 GRANT SELECT (tenant_id, session_id, position, event_seq, token_count, occurred_at) ON messages TO imprint_router;
 GRANT SELECT (tenant_id, at, input_tokens, output_tokens, cost) ON model_calls TO imprint_router;
+GRANT SELECT (tenant_id, memory_id, event_id) ON evidence TO imprint_router;
 
 -- The same search with the vectors of the other model.
 CREATE SCHEMA second;
@@ -420,7 +423,7 @@ CREATE TYPE claim AS (
     rule_version int, attempt int, lease uuid, alone text, lane text, lane_limit int, overruns int, replay_id uuid,
     root_seq bigint, correlation_id text, hop smallint, lineage text[], turn_before text, waited float8, embedding jsonb,
     event_seq bigint, event_id text, source text, event_type text, subject text, "time" timestamptz, payload jsonb,
-    session_id text, user_id text, causation_id text, extensions jsonb
+    session_id text, user_id text, causation_id text, extensions jsonb, trace jsonb
 );
 
 -- Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left to
@@ -457,7 +460,7 @@ BEGIN
                 THEN extract(epoch FROM clock_timestamp() - d.created_at)::float8 END,
            (SELECT s.value FROM tenant_settings s WHERE s.tenant_id = d.tenant_id AND s.name = 'embedding'),
            e.seq, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id, e.causation_id,
-           e.extensions
+           e.extensions, d.trace
     -- By a value that is known: a plan that joins by a column could read the whole log.
     FROM dispatches d LEFT JOIN events e ON e.seq = place
     WHERE d.id = claimed;

@@ -21,3 +21,16 @@ def test_a_log_that_has_grown_too_long_makes_room(tmp_path: Path, monkeypatch: p
     assert log.read_text() == "new words\n"
     assert log.with_suffix(".log.1").read_text() == "old words\n"
     run.end(signal.SIGTERM, 0.0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_user_of_a_closed_folder_sees_what_may_be_executed_there(tmp_path: Path) -> None:
+    (program := tmp_path / "closed/program").parent.mkdir(mode=0o700)
+    program.touch(mode=0o755)
+    process.furnish_home(tmp_path / "home")
+    look = [sys.executable, "-c", f"import os; print(os.getuid(), os.access({str(program)!r}, os.X_OK))"]
+    account = process.OsAccount(65534, 65534, passage=True)
+    run = process.spawn(tmp_path / "home", "looking", look, dict(os.environ), account=account)
+    wait_until(lambda: not run.alive())
+    assert process.log_file(tmp_path / "home", "looking").read_text() == "65534 True\n"
+    run.end(signal.SIGTERM, 0.0)

@@ -28,6 +28,7 @@ SHARE: Final = 0.1
 
 SMALL: Final = frozenset(
     {
+        "alarms",  # Raised ones, and a row of each rule.
         "bulk_jobs",  # Jobs and replays are begun by people.
         "replays",
         "flows",  # What waits now.

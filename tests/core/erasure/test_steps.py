@@ -46,6 +46,7 @@ _NO_TEXT = "holds ids and times alone"
 
 UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
     "memory": {
+        "alarms": "hold ids, times and numbers alone",
         "contexts": _NO_TEXT,
         "decisions": "names of rules and why they held an event back",
         "documents": "a memory cites messages; the knowledge base is erased document by document",
@@ -62,6 +63,7 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "working": "belongs to the agents of the session",
     },
     "passage": {
+        "alarms": "hold ids, times and numbers alone",
         "decisions": "names of rules and why they held an event back",
         "documents": "a request is about what was said; the knowledge base is erased document by document",
         "mirrors": "the file is written again without the memory, after the transaction",

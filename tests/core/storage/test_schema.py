@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import UUID
 
+import psycopg
 import pytest
 from alembic import command
 from sqlalchemy import Connection, create_engine, text
@@ -158,6 +159,16 @@ def test_upgrading_twice_changes_nothing(settings: Settings, owner: Connection) 
     assert owner.execute(text("SELECT count(*) FROM rules")).scalar_one() == before
     current, newest = schema_version.version(owner)
     assert current == newest is not None
+
+
+@pytest.mark.parametrize("role", ["app", "router"])
+def test_the_server_notices_that_a_client_has_gone_without_parameters_of_the_connection(
+    upgraded: Settings, role: str
+) -> None:
+    url = {"app": db.app_url, "router": db.router_url}[role](upgraded).set(drivername="postgresql")
+    with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+        query = "SELECT current_setting('client_connection_check_interval'), current_setting('tcp_keepalives_idle')"
+        assert connection.execute(query).fetchone() == ("1s", str(db.PROBE_SECONDS))
 
 
 def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings) -> None:

@@ -18,7 +18,7 @@ from core.events.log import COLUMNS, Announcement, event_of
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.types import Json
-from rules.backtest import backtest, log_window
+from rules.backtest import backtest, log_window, reading
 from rules.backtest.backtest import BacktestProgress, Result
 from rules.document.schema import Rule
 from rules.engine.ruleset import Ruleset
@@ -259,7 +259,7 @@ def test_nothing_is_written(app: Database) -> None:
 
 
 def test_the_database_refuses_whatever_would_write(app: Database) -> None:
-    with pytest.raises(InternalError, match="read-only transaction"), log_window.read_only(app, TENANT) as tx:
+    with pytest.raises(InternalError, match="read-only transaction"), reading.read_only(app, TENANT) as tx:
         tx.execute(text("DELETE FROM events"))
 
 

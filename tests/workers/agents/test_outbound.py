@@ -27,6 +27,7 @@ from tests.factories import a_job, tools
 from tests.outlets import allowed, open_to
 from tests.ports import free_port
 from tests.samples import TENANT, accept, event
+from tests.spans import CARRIER, recording, traceparent
 from tests.workers.receiver import Other
 from tests.works import at_work
 from workers.agents import notify, outbound
@@ -175,6 +176,29 @@ def test_a_task_lies_on_the_other_services_queue_as_celery_would_put_it(upgraded
     )
     args, kwargs, _ = message.payload
     assert (args, kwargs) == ([], {"user": "ada", "n": [1, None]})
+
+
+def test_a_webhook_and_a_task_continue_the_trace(open_settings: Settings, other: Other) -> None:
+    queue, url = f"billing-{uuid4().hex}", open_settings.broker_url
+    assert url is not None
+    allowing = open_settings.model_copy(update={"celery_queues": {TENANT: [queue]}})
+    with recording() as spans:
+        outbound.send_webhook(tools(allowing), a_job(url=f"{other.url}?key=secret", headers={}, payload={}))
+        outbound.send_task(tools(allowing), a_job(task="billing.recount", queue=queue, kwargs={}))
+    (message,) = taken(url.get_secret_value(), queue)
+    posted = spans.named("POST")
+    assert other.got[0].headers["traceparent"] == traceparent(posted)
+    assert message.headers["traceparent"] == traceparent(spans.named("send task"))
+    port = urlsplit(other.url).port
+    expected = {"http.request.method": "POST", "server.address": "127.0.0.1", "server.port": port}
+    assert dict(posted.attributes or {}) == {**expected, "http.response.status_code": 200}
+
+
+def test_a_rule_may_set_a_context_of_its_own(open_settings: Settings, other: Other) -> None:
+    with recording():
+        outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers=dict(CARRIER), payload={}))
+    outbound.send_webhook(tools(open_settings), a_job(url=other.url, headers={}, payload={}))
+    assert [request.headers.get("traceparent") for request in other.got] == [CARRIER["traceparent"], None]
 
 
 def test_only_allowed_queues_get_tasks(upgraded: Settings) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
@@ -61,6 +62,19 @@ def test_a_secret_that_is_no_key_is_named_and_not_shown(open_settings: Settings,
     with pytest.raises(Never, match="IMPRINT_WEBHOOK_SECRET") as refused:
         outbound.send_webhook(tools(bad), job)
     assert "hush" not in str(refused.value)
+
+
+def test_a_new_dispatch_of_the_same_event_and_rule_has_the_same_idempotency_key(
+    open_settings: Settings, other: Other
+) -> None:
+    """As after a restore to an earlier time; `webhook-id` names the dispatch."""
+    job = a_job(url=other.url, headers={}, payload=None)
+    edited = a_job(url=other.url, headers={}, payload={"a": 1})
+    for sent in (job, replace(job, id=uuid4()), edited):
+        outbound.send_webhook(tools(open_settings), sent)
+    first, again, different = (got.headers["idempotency-key"] for got in other.got)
+    assert first == again != different
+    assert len({got.headers["webhook-id"] for got in other.got}) == 3
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503, 599])

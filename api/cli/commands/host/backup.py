@@ -1,53 +1,122 @@
-"""`imprint backup` and `imprint restore`: copies of the home directory."""
+"""`imprint backup` and `imprint restore`: dumps of a home, and archives from which any moment can be restored."""
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import SecretStr
 
+from api.cli import erasure_record
 from api.cli.client import AsJson, finish_if_json
-from api.stack import backups
+from api.stack import archive, backups, recovery
+from api.stack.recovery import Erasures, Recovered
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import schema_version
 
-To = Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]
+To = Annotated[Path, typer.Argument(help="A folder that does not exist yet; with --continuous also one begun before.")]
 From = Annotated[Path, typer.Argument(help="A folder written by `imprint backup`.")]
+Continuous = Annotated[
+    bool, typer.Option("--continuous", help="Keep an archive up to date until Ctrl-C, while the service runs.")
+]
+At = Annotated[
+    str | None,
+    typer.Option(help="Of an archive: the last moment that counts, such as 2026-11-30T09:00:00Z. Default: all of it"),
+]
 
 OWN_SERVER = (
     "IMPRINT_DATABASE_URL names a PostgreSQL of your own: copy it with `pg_dump` as a superuser, and keep the keys; "
-    "docs/operations.md says how."
+    "docs/backups.md says how."
 )
 
 
-def backup(place: To, as_json: AsJson = False) -> None:
+def backup(place: To, continuous: Continuous = False, as_json: AsJson = False) -> None:
     """Back up this home: the database, the receipt key and the API key of the commands. The service may be running.
 
-    Example: imprint backup /mnt/backups/2026-11-21
+    Examples: imprint backup /mnt/backups/2026-11-21
+    imprint backup /mnt/backups/archive --continuous
     """
     settings = _require_embedded()
+    if continuous:
+        _keep_archive(settings, place)
+    else:
+        _write_dump(settings, place, as_json=as_json)
+    if settings.receipt_key is not None:
+        err.print("IMPRINT_RECEIPT_KEY is set; keep it with the backup, it is not in it.", highlight=False)
+
+
+def _write_dump(settings: Settings, place: Path, *, as_json: bool) -> None:
     with err.status("Copying …"):
         copied = backups.write(settings.home, place)
     finish_if_json(as_json, {"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
     summary = f"{place}: database ({copied.database_bytes:,} bytes), {', '.join(copied.keys) or 'no keys'}."
     out.print(escape(summary), soft_wrap=True, highlight=False)
-    if settings.receipt_key is not None:
-        err.print("IMPRINT_RECEIPT_KEY is set; keep it with the backup, it is not in it.", highlight=False)
 
 
-def restore(place: From, as_json: AsJson = False) -> None:
+def _keep_archive(settings: Settings, place: Path) -> None:
+    """Keep an archive until Ctrl-C or SIGTERM."""
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    archive.keep(settings.home, place, lambda sentence: err.print(escape(sentence), highlight=False), over)
+    err.print(escape(f"Ended; {place} can be continued with the same command."), highlight=False)
+
+
+def restore(place: From, at: At = None, as_json: AsJson = False) -> None:
     """Restore a backup into a home without data; then start it with `imprint up`.
 
-    Example: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
+    Examples: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
+    IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/archive --at 2026-11-30T09:00:00Z
     """
     settings = _require_embedded()
+    if archive.is_archive(place):
+        _restore_archive(settings, place, recovery.read_time(at) if at else None, as_json=as_json)
+        return
+    if at is not None:
+        raise Misconfigured(f"{place} is a dump of one moment. --at needs an archive of `imprint backup --continuous`.")
     with err.status("Restoring …"):
         copied = backups.restore(settings.home, place, schema_version.migrations())
     finish_if_json(as_json, {"home": str(settings.home.absolute()), "keys": list(copied.keys)})
     out.print(escape(f"{settings.home.absolute()} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
+
+
+def _restore_archive(settings: Settings, place: Path, at: datetime | None, *, as_json: bool) -> None:
+    erasures = Erasures(
+        lambda url, since: erasure_record.lines(_on(settings, url), since),
+        lambda url, record: erasure_record.repeat(_on(settings, url), record),
+    )
+    with err.status("Restoring …"):
+        recovered = recovery.restore(settings.home, place, at, schema_version.migrations(), erasures)
+    last = recovered.last_at.isoformat() if recovered.last_at else None
+    report = {"home": str(settings.home.absolute()), "base": recovered.base, "last_transaction_at": last}
+    finish_if_json(as_json, report | {"erasures_repeated": dict(recovered.repeated)})
+    for sentence in _sentences(settings.home.absolute(), place, recovered):
+        out.print(escape(sentence), soft_wrap=True, highlight=False)
+
+
+def _sentences(home: Path, place: Path, recovered: Recovered) -> Iterator[str]:
+    last = f", its last transaction at {recovered.last_at.isoformat()}" if recovered.last_at else ""
+    yield f"{home} holds the data of {place}{last}."
+    if repeated := erasures_in_words(recovered.repeated.items()):
+        yield f"Erased again: {repeated}."
+    yield "Start it: imprint up"
+
+
+def erasures_in_words(counts: Iterable[tuple[str, int]]) -> str:
+    """Return what was erased again, such as `receipt: 3, session: 1`; empty if nothing was."""
+    return ", ".join(f"{kind}: {count}" for kind, count in sorted(Counter(dict(counts)).items()))
+
+
+def _on(settings: Settings, url: str) -> Settings:
+    return settings.model_copy(update={"database_url": SecretStr(url)})
 
 
 def _require_embedded() -> Settings:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import Annotated
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, Annotated
 
 import typer
 
-from api.cli import ids, metrics_folder, preparation, tables
+from api.cli import erasure_record, ids, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_json
-from api.cli.commands.host import scrub
+from api.cli.commands.host import backup, scrub
 from api.cli.tables import Column
+from api.stack import recovery
 from api.terminal import err, out
 from core import interpreter
 from core.config import Settings
@@ -22,6 +25,9 @@ from core.tenancy import tenants
 from core.tenancy.tenants import ApiKey
 
 DEFAULT_TENANT = tenants.DEFAULT
+
+ON_RECORD = timedelta(days=14)
+"""As far back as an archive reaches (`api.stack.archive`)."""
 
 KEYS = (
     *(Column("id", style="bold"), Column("since", style="dim"), Column("used", style="dim")),
@@ -83,6 +89,50 @@ def db_scrub(as_json: AsJson = False) -> None:
     done = scrub.scrub_all(Settings())
     if as_json:
         show_json(done.as_json())
+
+
+@db_commands.command("erasures")
+def db_erasures(
+    file: Annotated[Path, typer.Argument(help="A file that does not exist yet.")],
+    since: Annotated[str | None, typer.Option(help="Such as 2026-11-30T09:00:00Z. Default: two weeks ago")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a record of what was erased, to be repeated on a database restored to an earlier time; it names nobody.
+
+    Example: imprint db erasures /mnt/backups/erasures.jsonl
+    """
+    begin = recovery.read_time(since) if since else datetime.now(UTC) - ON_RECORD
+    count = 0
+    with _new_file(file) as record:
+        for line in erasure_record.lines(Settings(), begin):
+            record.write(line)
+            count += 1
+    finish_if_json(as_json, {"path": str(file), "lines": count})
+    err.print(f"{count:,} lines.", highlight=False)
+
+
+@db_commands.command("erase-again")
+def db_erase_again(
+    file: Annotated[Path, typer.Argument(help="A record written by `imprint db erasures`.")], as_json: AsJson = False
+) -> None:
+    """Migrate a restored database and repeat the erasures on record, before any other process runs.
+
+    Example: imprint db erase-again /mnt/backups/erasures.jsonl
+    """
+    try:
+        with file.open(encoding="utf-8") as record:
+            repeated = erasure_record.repeat(Settings(), record)
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}.") from error
+    finish_if_json(as_json, {"erasures_repeated": dict(repeated)})
+    err.print(f"Erased again: {backup.erasures_in_words(repeated.items()) or 'nothing'}.", highlight=False)
+
+
+def _new_file(path: Path) -> IO[str]:
+    try:
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be written: {error.strerror}. Name a new file.") from error
 
 
 @key_commands.command("create")

@@ -53,7 +53,7 @@ Name = Annotated[str, typer.Argument(help="Name as printed by `imprint rules lis
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Delete rules that no file contains.")]
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Reason, stored in the rule's history.")]
-Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event as JSON; - for standard input.")]
+Event = Annotated[str | None, typer.Option("--event", "-e", help="A file with an event as JSON; - for standard input.")]
 
 
 class NotRules(ImprintError, kind="Refused"):
@@ -138,28 +138,32 @@ def apply(
 @commands.command("test")
 def try_out(
     rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.", autocompletion=completion.rules)],
-    event: Event,
+    event: Event = None,
     as_json: AsJson = False,
 ) -> None:
     """Test a rule on an event: each condition with its actual value, and the actions.
 
-    Nothing is executed.
+    Nothing is executed. An alarm is tested on what it counts now, unless there is an event.
 
     Example: imprint rules test notify_important --event event.json
     """
-    happened = _object(event, _json(event, sys.stdin.read() if event == "-" else _read(Path(event))))
-    happened.setdefault("source", "imprint rules test")
+    on = {} if event is None else {"event": _happened(event)}
     file = Path(rule)
     draft = {"rule": _object(rule, _json(rule, _read(file)))} if file.is_file() else {"names": [rule]}
     with open_client() as client:
         try:
-            answer = client.post("/v1/rules/test", {**draft, "event": happened})
+            answer = client.post("/v1/rules/test", {**draft, **on})
         except Refused as refused:
-            raise _with_files(refused, {"/rule": rule, "/event": event}, "Nothing was tried:") from None
+            raise _with_files(refused, {"/rule": rule, "/event": event or "--event"}, "Nothing was tried:") from None
     result = answer[0] if isinstance(answer, list) else answer
     finish_if_json(as_json, result)
     out.print(_trial_tree(result))
     _show_warnings(result | {"name": result["rule"]})
+
+
+def _happened(event: str) -> Json:
+    happened = _object(event, _json(event, sys.stdin.read() if event == "-" else _read(Path(event))))
+    return {"source": "imprint rules test", **happened}
 
 
 @commands.command("run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.server
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,12 @@ from core.maintenance import heartbeat
 from core.storage import db
 from tests.commands import Imprint, served
 from tests.ports import POLL_SECONDS, free_port
+
+_BEAT = text("""
+    INSERT INTO heartbeats (process, at, version, queue, processes)
+    VALUES (:name, now() + interval '1 hour', :version, cast(:queue AS text), CASE WHEN :queue IS NOT NULL THEN 2 END)
+""")
+"""An hour ahead, so that a slow test does not outlive it."""
 
 
 @pytest.fixture
@@ -42,7 +49,8 @@ def serving(settings: Settings, doctor: Imprint, monkeypatch: pytest.MonkeyPatch
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
         for name in heartbeat.REQUIRED_PROCESSES:
-            tx.execute(text("INSERT INTO heartbeats (process, at) VALUES (:name, now())"), {"name": name})
+            values = {"name": name, "version": heartbeat.VERSION, "queue": name.partition("worker-")[2] or None}
+            tx.execute(_BEAT, values)
     yield doctor
     owner.dispose()
 
@@ -91,8 +99,9 @@ def test_where_nothing_runs_it_fails_and_says_the_way_out(doctor: Imprint) -> No
     assert "Start it with `imprint up`" in answer.out
     assert states(doctor) == {
         **dict.fromkeys(
-            ["python", "settings", "postgresql", "valkey", "model", "extractor", "disk", "receipts", "port"], "ok"
+            ["settings", "python", "postgresql", "valkey", "model", "extractor", "disk", "files", "passwords"], "ok"
         ),
+        **dict.fromkeys(["receipts", "port"], "ok"),
         "stack": "fail",
     }
 
@@ -159,7 +168,7 @@ def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: 
     monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
     assert "sha256 as published" in doctor("doctor").out
     spoilt = replace(MODELS["local"], files={"model.safetensors": "0" * 64})
-    monkeypatch.setattr("api.cli.commands.host.doctor.MODELS", {"local": spoilt})
+    monkeypatch.setattr("api.cli.commands.host.checks.models.MODELS", {"local": spoilt})
     monkeypatch.setattr("core.inference.local_embedder.MODELS", {"local": spoilt})
     said = doctor("doctor")
     assert said.code == 1
@@ -215,6 +224,19 @@ def test_a_taken_port_is_a_warning(doctor: Imprint, monkeypatch: pytest.MonkeyPa
 def test_a_full_disk_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "FREE_DISK_BYTES", 1 << 60)
     assert states(doctor)["disk"] == "fail"
+
+
+def test_a_home_that_cannot_be_written_is_a_failure_only_where_something_is_kept_in_it(
+    doctor: Imprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container of the compose file nothing is: it knows the role of the application alone."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setenv("IMPRINT_DATABASE_APP_URL", f"postgresql://imprint_app:x@127.0.0.1:{free_port()}/imprint")
+    monkeypatch.setenv("IMPRINT_BROKER_URL", f"redis://127.0.0.1:{free_port()}/0")
+    monkeypatch.setenv("IMPRINT_RECEIPT_KEY", base64.b64encode(bytes(32)).decode())
+    assert (states(doctor)["postgresql"], states(doctor)["disk"]) == ("ok", "fail")
+    monkeypatch.setenv("IMPRINT_SECRETS_KEY", base64.b64encode(bytes(32)).decode())
+    assert states(doctor)["disk"] == "ok"
 
 
 def test_a_wheel_that_is_not_installed_is_a_failure(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.cli.commands.host import endpoint_probe
+from api.cli.commands.host.checks import endpoint_probe
 from core.errors import Misconfigured
 from tests.ports import free_port
 

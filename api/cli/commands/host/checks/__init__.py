@@ -1,0 +1,1 @@
+"""Checks of `imprint doctor`, by subject; `table.py` lists them all."""

@@ -1,0 +1,233 @@
+"""Erasures on record, to be repeated on a database that was restored to a time before them.
+
+A record is JSON lines without words of what was erased: signed receipts (their subject is a salted hash), tombstones,
+and ids of sessions, documents, memories and blanked messages. The restored database has the same salts, so it finds the
+subject of a receipt among its own users, groups and memories.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.config import Settings
+from core.documents import documents
+from core.erasure import group, memory, passages, session, user
+from core.errors import Conflict, Misconfigured, NotFound
+from core.events.publishing import Author
+from core.memory import receipts, tombstones
+from core.memory.receipts import Receipt
+from core.statements.redaction import ERASED
+from core.storage.db import Database, Tx
+from core.types import Json
+
+FORMAT: Final = "imprint-erasures/1"
+AUTHOR: Final = Author("restore")
+
+OVERLAP: Final = timedelta(days=1)
+"""Recorded beyond the time in question, because a row's time is before its commit; repeating twice changes nothing."""
+
+BATCH: Final = 1_000
+ATTEMPTS: Final = 5
+
+
+def record(app: Database, tenants: Iterable[str], since: datetime) -> Iterator[str]:
+    """Yield the lines of the record of what was erased since a day before this time."""
+    begin = since - OVERLAP
+    yield _line({"format": FORMAT, "since": begin.isoformat()})
+    for tenant_id in tenants:
+        with app.tenant(tenant_id) as tx:
+            for kind, query in _QUERIES.items():
+                for row in tx.execute(query, {"since": begin, "erased": ERASED}).mappings():
+                    yield _line({"kind": kind, "tenant": tenant_id, **row})
+
+
+def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[str]:
+    """Repeat the erasures of a record; return how many of each kind had to be. Nothing else may be at work.
+
+    Receipts and tombstones are stored again as they were, so that nothing erased comes back, and proofs stay.
+
+    Raises:
+        Misconfigured: a line is no record.
+    """
+    entries = enumerate(lines, 1)
+    _require_format(next(entries, (1, ""))[1])
+    repeated: Counter[str] = Counter()
+    last_kept: dict[str, list[tuple[str, str]]] = {}
+    for number, line in entries:
+        entry = _read(number, line)
+        if entry["kind"] == "tombstone":
+            last_kept.setdefault(entry["tenant"], []).append((entry["hash"], entry["at"]))
+            continue
+        repeated[entry["kind"]] += _attempt(app, settings, entry)
+    for tenant_id, hashes in last_kept.items():  # At the end: what is erased again lays them with a new time.
+        _put_back(app, tenant_id, hashes)
+    return +repeated
+
+
+def _attempt(app: Database, settings: Settings, entry: Json) -> int:
+    """Repeat one erasure in its own transaction; return 1, or 0 if there was nothing left to erase."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            with app.tenant(entry["tenant"]) as tx:
+                return int(_KINDS[entry["kind"]](tx, settings, entry))
+        except NotFound:
+            return 0
+        except Conflict:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def _receipt(tx: Tx, settings: Settings, entry: Json) -> bool:
+    tenant_id, body = entry["tenant"], entry["body"]
+    if not receipts.put_back(tx, tenant_id, Receipt(body, entry["signature"])):
+        return False  # The restored database has it: the erasure was before.
+    for subject in _subjects(tx, tenant_id, body["scope"], body["subject_hash"]):
+        _ERASERS[body["scope"]](tx, settings, entry, subject)
+    return True
+
+
+def _subjects(tx: Tx, tenant_id: str, scope: str, subject_hash: str) -> Sequence[str]:
+    """Return the user, group or memory that a receipt is about; none if the database does not hold it."""
+    query = _CANDIDATES.get(scope)
+    if query is None:
+        return ()
+    candidates = (str(subject) for subject in tx.execute(query).scalars())
+    return [s for s, hashed in tombstones.digests(tx, tenant_id, scope, candidates) if hashed == subject_hash][:1]
+
+
+def _erase_user(tx: Tx, settings: Settings, entry: Json, subject: str) -> None:
+    user.erase(tx, entry["tenant"], subject, AUTHOR, settings)
+
+
+def _erase_group(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None:
+    group.erase(tx, entry["tenant"], subject, AUTHOR)
+
+
+def _erase_memory(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None:
+    evidence = entry["body"]["statement"] == receipts.STATEMENTS["memory with evidence"]
+    memory.erase(tx, entry["tenant"], UUID(subject), AUTHOR, evidence=evidence)
+
+
+def _session(tx: Tx, _settings: Settings, entry: Json) -> bool:
+    session.erase(tx, entry["tenant"], entry["id"], AUTHOR)
+    return True
+
+
+def _document(tx: Tx, _settings: Settings, entry: Json) -> bool:
+    documents.delete(tx, entry["tenant"], UUID(entry["id"]), AUTHOR)
+    return True
+
+
+def _memory(tx: Tx, _settings: Settings, entry: Json) -> bool:
+    memory.erase(tx, entry["tenant"], UUID(entry["id"]), AUTHOR)
+    return True
+
+
+def _message(tx: Tx, _settings: Settings, entry: Json) -> bool:
+    """Blank the whole message: which passage of it was erased is not on record."""
+    key = entry["session"], entry["id"]
+    row = tx.execute(_CONTENT, {"session": key[0], "id": key[1], "erased": ERASED}).one_or_none()
+    if row is None:
+        return False
+    owners = sorted({row.user_id, *tx.execute(_CITING, {"session": key[0], "id": key[1]}).scalars()} - {""})
+    spots = {key: [(0, len(row.content))]}
+    passages.erase(tx, entry["tenant"], spots, {key: row.content}, [row.content], owners)
+    return True
+
+
+def _put_back(app: Database, tenant_id: str, hashes: Iterable[tuple[str, str]]) -> None:
+    rows = iter(hashes)
+    while batch := list(islice(rows, BATCH)):
+        with app.tenant(tenant_id) as tx:
+            tombstones.put_back(tx, tenant_id, batch)
+
+
+def _require_format(line: str) -> None:
+    if _read(1, line).get("format") != FORMAT:
+        raise Misconfigured(f"Line 1 is not the beginning of a record of erasures ({FORMAT}).")
+
+
+def _read(number: int, line: str) -> Json:
+    try:
+        entry: Any = json.loads(line)
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict) or (number > 1 and entry.get("kind") not in {*_KINDS, "tombstone"}):
+        raise Misconfigured(f"Line {number} of the record of erasures cannot be read. Use the file as it was written.")
+    return entry
+
+
+def _line(entry: Json) -> str:
+    return json.dumps(entry, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+_KINDS: Final[Mapping[str, Callable[[Tx, Settings, Json], bool]]] = {
+    "receipt": _receipt,
+    "session": _session,
+    "document": _document,
+    "memory": _memory,
+    "message": _message,
+}
+
+_ERASERS: Final[Mapping[str, Callable[[Tx, Settings, Json, str], None]]] = {
+    "user": _erase_user,
+    "group": _erase_group,
+    "memory": _erase_memory,
+}
+
+_CANDIDATES: Final = {
+    "user": text("SELECT id FROM owners WHERE kind = 'user'"),
+    "group": text("SELECT id FROM owners WHERE kind = 'group'"),
+    "memory": text("SELECT id FROM memories"),
+}
+
+_QUERIES: Final = {
+    "receipt": text("""
+        SELECT body, signature FROM receipts
+        WHERE at > :since OR cast(body ->> 'settled_at' AS timestamptz) > :since ORDER BY at, id
+    """),
+    "session": text("""
+        SELECT payload ->> 'session_id' AS id FROM events
+        WHERE event_type = 'session.erased' AND received_at > :since ORDER BY seq
+    """),
+    "document": text("""
+        SELECT payload ->> 'document_id' AS id FROM events
+        WHERE event_type = 'document.deleted' AND received_at > :since ORDER BY seq
+    """),
+    "memory": text("""
+        SELECT DISTINCT erased.id FROM events, jsonb_array_elements_text(payload -> 'memory_ids') AS erased (id)
+        WHERE event_type = 'memory.erased' AND received_at > :since
+          AND NOT EXISTS (SELECT FROM memories WHERE id = cast(erased.id AS uuid))
+    """),
+    "message": text("""
+        SELECT session_id AS session, id FROM messages WHERE strpos(content, :erased) > 0
+          AND EXISTS (SELECT FROM receipts WHERE scope = 'request' AND at > :since)
+    """),
+    "tombstone": text("SELECT hash, at FROM tombstones WHERE at > :since"),
+}
+"""Requests to forget name passages of messages: of these, all that were ever blanked are on record. A memory that is
+there had its request undone.
+"""
+
+_CONTENT = text("""
+    SELECT content, user_id FROM messages
+    WHERE session_id = :session AND id = :id AND content <> '' AND strpos(content, :erased) = 0
+""")
+
+_CITING = text("""
+    SELECT DISTINCT m.user_id FROM evidence e JOIN memories m ON m.id = e.memory_id
+    WHERE e.session_id = :session AND e.message_id = :id
+""")

@@ -1,0 +1,75 @@
+"""Adds up what happens too often for an event each, and announces the sums: nobody waits, and losing some costs little.
+
+Alarms count by these events what leaves no rows: refused requests, and searches that found no memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Final
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from uuid_utils import uuid7
+
+from core.events import log as event_log
+from core.events.doorbell import Doorbell
+from core.events.log import Announcement
+from core.loop import Loop
+from core.storage.db import Database
+
+log = structlog.get_logger()
+
+REFUSED: Final = "events.refused"
+SEARCHED: Final = "searches.counted"
+
+EVERY_SECONDS: Final = 60.0
+"""Interval of the events of one process; one that is killed loses so much."""
+
+KINDS: Final = 10_000
+"""Tenants, types and names that are told apart within an interval; beyond that the newest are dropped."""
+
+Occurrence = tuple[str, str, tuple[tuple[str, str], ...]]
+"""Tenant, event type, and the names in the payload."""
+
+
+class Occurrences:
+    """Sums of this process by tenant, type and names; a thread of its own announces and forgets them."""
+
+    def __init__(self, db: Database, doorbell: Doorbell, every_s: float = EVERY_SECONDS) -> None:
+        self._db, self._doorbell = db, doorbell
+        self._sums: dict[Occurrence, Counter[str]] = {}
+        self._lock = Lock()
+        self._loop = Loop("occurrences", self.announce, every_s, expected=(SQLAlchemyError,), delayed=True)
+        self._loop.start()
+
+    def note(self, tenant_id: str, event_type: str, names: Mapping[str, str], **numbers: int) -> None:
+        """Add numbers to the sums that the next event of this type with these names will have; returns at once."""
+        occurrence = tenant_id, event_type, tuple(names.items())
+        with self._lock:
+            if len(self._sums) >= KINDS and occurrence not in self._sums:
+                log.warning("occurrences.dropped", tenant=tenant_id)
+            else:
+                self._sums.setdefault(occurrence, Counter()).update(numbers)
+
+    def announce(self) -> None:
+        """Announce the sums so far, one transaction for each tenant."""
+        with self._lock:
+            sums, self._sums = self._sums, {}
+        for tenant_id in sorted({tenant_id for tenant_id, *_ in sums}):
+            own = [
+                Announcement(str(uuid7()), event_type, datetime.now(UTC), {**dict(names), **numbers})
+                for (owner, event_type, names), numbers in sums.items()
+                if owner == tenant_id
+            ]
+            with self._db.tenant(tenant_id) as tx:
+                event_log.announce(tx, tenant_id, own)
+        if sums:
+            self._doorbell.notify()
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._loop.close(5)

@@ -1,0 +1,1 @@
+"""Builds, describes, signs and publishes a release: `python -m deploy.release`."""

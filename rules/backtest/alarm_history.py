@@ -1,0 +1,136 @@
+"""Alarms over a past period: what their clock would have counted, raised and cleared at each due time.
+
+Counted by the statements of the clock, as of the due time. At the beginning nothing is raised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count, islice
+from typing import Final
+
+from core.errors import Invalid, Problem
+from core.events.log import SOURCE, Announcement
+from core.storage.db import Database
+from core.types import Event, Json
+from rules.backtest import reading
+from rules.backtest.counters import Side
+from rules.engine import counts
+from rules.engine.counts import DailyBudget, Look, Subject
+from rules.flow import alarms
+from rules.flow.alarms import AlarmRule, Edge
+from rules.flow.schedules import Scheduled
+
+MAX_LOOKS: Final = 20_000
+"""Maximum due times of the alarms of both sides: two weeks of one that looks each minute."""
+
+AT_ONCE: Final = 50
+"""Due times counted by one statement."""
+
+FIRST_SEQ: Final = -(2**39)
+"""Seq of the first look; they increase, and never reach those of the log."""
+
+
+@dataclass(slots=True)
+class AlarmSide:
+    """An alarm of one side: its due times, what is raised, and how often it was raised, cleared and left as it was."""
+
+    scheduled: Scheduled
+    dues: Sequence[datetime]
+    standing: dict[str, datetime] = field(default_factory=dict)
+    raised: int = 0
+    cleared: int = 0
+    partial: int = 0
+
+    def take(self, due: datetime, look: Look) -> list[Edge]:
+        """Move to a due time; return what begins."""
+        changed = alarms.edges(self.scheduled, due, look, self.standing)
+        self.standing = alarms.after(self.standing, changed, due)
+        begun = [edge for edge in changed if edge.since is None]
+        self.raised += len(begun)
+        self.cleared += len(changed) - len(begun)
+        self.partial += look.partial
+        return begun
+
+    def as_json(self) -> Json:
+        """Return the numbers of the period; `standing`: what is raised at its end."""
+        numbers = {name: getattr(self, name) for name in ("raised", "cleared", "partial")}
+        return {"looks": len(self.dues), **numbers, "standing": len(self.standing)}
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmHistory:
+    """The alarms among the rules of a backtest."""
+
+    db: Database
+    tenant_id: str
+    sides: Mapping[Side, AlarmSide]
+    budget: DailyBudget
+
+    @property
+    def total(self) -> int:
+        """Return how many due times there are."""
+        return sum(1 for _ in self._dues())
+
+    def require_few(self) -> None:
+        """Raise Invalid if there are too many due times to count for."""
+        if sum(len(side.dues) for side in self.sides.values()) > MAX_LOOKS:
+            detail = f"the alarm looks more than {MAX_LOOKS:,} times in this range; shorten it"
+            raise Invalid([Problem("/from", detail)])
+
+    def looks(self) -> Iterator[tuple[Event, Sequence[Side]]]:
+        """Yield what each due time raises, with the sides that see it; a due time without that is seen by none."""
+        seqs, dues = count(FIRST_SEQ), self._dues()
+        while page := list(islice(dues, AT_ONCE)):
+            counted = {name: self._count(side, page) for name, side in self.sides.items()}
+            for due in page:
+                begun = self._begun(due, {name: looks[due] for name, looks in counted.items() if due in looks})
+                for announcement, names in begun or [(_nothing(due), [])]:
+                    yield event_of(next(seqs), self.tenant_id, announcement), names
+
+    def _dues(self) -> Iterator[datetime]:
+        return iter(sorted({due for side in self.sides.values() for due in side.dues}))
+
+    def _count(self, side: AlarmSide, dues: Sequence[datetime]) -> Mapping[datetime, Look]:
+        own = set(side.dues)
+        due_times, schedule = [due for due in dues if due in own], side.scheduled.schedule
+        if not due_times:
+            return {}
+        with reading.read_only(self.db, self.tenant_id) as tx:
+            subject = Subject(self.tenant_id, schedule.for_each, due_times)
+            return counts.look(tx, subject, side.scheduled.rule.counts or {}, self.budget)
+
+    def _begun(self, due: datetime, looks: Mapping[Side, Look]) -> list[tuple[Announcement, list[Side]]]:
+        """Return what begins at a due time; where both sides raise the same, it is one event."""
+        begun: dict[tuple[str, str], tuple[Announcement, list[Side]]] = {}
+        for name, look in looks.items():
+            side = self.sides[name]
+            for edge in side.take(due, look):
+                same = edge.key, json.dumps(edge.counts, sort_keys=True)
+                raising = alarms.announcement(AlarmRule.of(side.scheduled), due, edge)
+                begun.setdefault(same, (raising, []))[1].append(name)
+        return list(begun.values())
+
+
+def _nothing(due: datetime) -> Announcement:
+    return Announcement(f"@{due.isoformat()}", "clock.ticked", due, {})
+
+
+def event_of(seq: int, tenant_id: str, announcement: Announcement) -> Event:
+    """Return the event that the clock would emit, at a position before the log."""
+    payload = announcement.payload
+    return Event(
+        seq=seq,
+        tenant_id=tenant_id,
+        id=announcement.id,
+        source=SOURCE,
+        event_type=announcement.event_type,
+        subject=announcement.subject,
+        time=announcement.time,
+        payload=payload,
+        session_id=payload.get("session_id"),
+        user_id=payload.get("user_id"),
+    )

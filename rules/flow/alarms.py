@@ -1,0 +1,242 @@
+"""Alarms: rules with counts. The clock counts at each due time, and announces what has begun or ceased to hold.
+
+A row of `alarms` for each raised alarm makes the edge. In one transaction the rows and their events are written, and
+the schedule is moved on, so several clocks, or one that is killed, announce each edge once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Final, Literal, NamedTuple
+
+from sqlalchemy import text
+
+from core.errors import Invalid, Problem
+from core.events import log
+from core.events.log import SOURCE, Announcement
+from core.storage.db import Tx, recordset
+from core.types import Event, Json
+from rules.document.schema import Rule
+from rules.document.timing import Schedule
+from rules.engine import counts
+from rules.engine.conditions import compile_conditions
+from rules.engine.counts import TENANT, DailyBudget, Look, Subject
+from rules.expressions.facts import Facts
+from rules.flow import schedules
+from rules.flow.schedules import Fired, Scheduled
+
+EDGES: Final = 1_000
+"""Edges announced at one due time; those beyond it follow at the next."""
+
+Reason = Literal["over", "disabled", "changed"]
+"""Why an alarm is over: by its counts, or because the rule was disabled; deleted, or counts for other keys."""
+
+_KEY_FIELDS: Final = {"user": "user_id", "session": "session_id", "source": "source"}
+"""Field of the payload that names the key, by what the rule looks at each of."""
+
+
+class AlarmRule(NamedTuple):
+    """What the events of an alarm say of its rule; `for_each`: tenant, user, session or source."""
+
+    name: str
+    version: int
+    for_each: str
+
+    @classmethod
+    def of(cls, scheduled: Scheduled) -> AlarmRule:
+        return cls(scheduled.rule.name, scheduled.version, scheduled.schedule.for_each)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An alarm that begins (`since` is None) or is over, for a key, with what was counted."""
+
+    key: str
+    counts: Json
+    since: datetime | None = None
+
+
+def edges(scheduled: Scheduled, due: datetime, look: Look, raised: Mapping[str, datetime]) -> list[Edge]:
+    """Return what has begun or ceased to hold. Nothing has where rows were left out of the counts.
+
+    `raised`: the raised alarms by key, each with its beginning.
+    """
+    rule = scheduled.rule
+    if look.partial or rule.counts is None:
+        return []
+    opens, closes = compile_conditions(rule.conditions), compile_conditions(rule.clears)
+    nothing = counts.complete(rule.counts, {})
+    changed = []
+    for key in sorted({*look.by_key, *raised}):
+        numbers = look.by_key.get(key, nothing)
+        facts = Facts(_event(AlarmRule.of(scheduled), due, Edge(key, numbers)))
+        if key not in raised and opens(facts):
+            changed.append(Edge(key, numbers))
+        elif key in raised and (closes(facts) if rule.clears else not opens(facts)):
+            changed.append(Edge(key, numbers, raised[key]))
+    return changed[:EDGES]
+
+
+def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime) -> dict[str, datetime]:
+    """Return the raised alarms after these edges, by key, each with its beginning."""
+    left = dict(raised)
+    for edge in changed:
+        if edge.since is None:
+            left[edge.key] = due
+        else:
+            del left[edge.key]
+    return left
+
+
+def announcement(rule: AlarmRule, due: datetime, edge: Edge, reason: Reason = "over") -> Announcement:
+    """Return `alarm.raised`, to which the rule reacts, or `alarm.cleared`; its id does not depend on the clock."""
+    payload, verb = _payload(rule, due, edge), "raised"
+    if edge.since is not None:
+        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": reason}, "cleared"
+    # Not the key itself: the id stays where a user is erased.
+    digest = [blake2b(edge.key.encode(), digest_size=8).hexdigest()] if edge.key else []
+    name = "@".join([rule.name, _utc(due), verb, *digest])
+    return Announcement(name, f"alarm.{verb}", due, payload, f"rule:{rule.name}")
+
+
+def _payload(rule: AlarmRule, due: datetime, edge: Edge) -> Json:
+    named = {_KEY_FIELDS[rule.for_each]: edge.key} if rule.for_each in _KEY_FIELDS else {}
+    # Without unknown numbers: a comparison with one is false, as with any missing field.
+    numbers = {name: number for name, number in edge.counts.items() if number is not None}
+    return {"rule": rule.name, "version": rule.version, "due_at": _utc(due), **named, "counts": numbers}
+
+
+def _event(rule: AlarmRule, due: datetime, edge: Edge) -> Event:
+    """Return the event that the conditions are evaluated on."""
+    raising = announcement(rule, due, edge)
+    return Event(0, "", raising.id, SOURCE, raising.event_type, raising.subject, due, raising.payload)
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fired | None:
+    """Look at an alarm whose due time has come; of several missed ones at the latest.
+
+    Like `schedules.fire`: an alarm that is new, enabled again, or whose schedule has changed, is looked at from now on.
+    None: another clock holds the row, or the rule has been edited since it was read.
+    """
+    row = schedules.lock(tx, scheduled)
+    if row is None:
+        return schedules.begin(tx, scheduled, now)
+    if not scheduled.rule.enabled:
+        schedules.store(tx, scheduled, fired_to=now)
+        return Fired(_disable(tx, scheduled, now), None)
+    if row.schedule != schedules.table(scheduled):
+        return schedules.store(tx, scheduled, fired_to=now)
+    coming = schedules.next_due(scheduled.schedule, row.fired_to)
+    if coming is None or coming > now:
+        return Fired(0, coming)
+    due = next(iter(schedules.missed_times(scheduled, row.fired_to, now, "once")), None)
+    if due is None:
+        return schedules.store(tx, scheduled, fired_to=now)
+    return schedules.store(tx, scheduled, fired_to=due, fresh=_look(tx, scheduled, due, budget))
+
+
+def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, budget: DailyBudget) -> Event:
+    """Return the event that an alarm would raise with what it counts now; of several keys of the first that it would.
+
+    Invalid: there are too many rows to count.
+    """
+    rule, version = numbered
+    schedule = rule.schedule or Schedule(every_seconds=60)
+    look = counts.look(tx, Subject(tenant_id, schedule.for_each, [now]), rule.counts or {}, budget)[now]
+    if look.partial:
+        detail = "there are too many rows to count; shorten `within_seconds`, or name rarer types"
+        raise Invalid([Problem("/counts", detail)])
+    scheduled = Scheduled(tenant_id, rule, version, schedule)
+    changed = edges(scheduled, now, look, {})
+    key = changed[0].key if changed else min(look.by_key, default=TENANT)
+    numbers = look.by_key.get(key, counts.complete(rule.counts or {}, {}))
+    return replace(_event(AlarmRule.of(scheduled), now, Edge(key, numbers)), tenant_id=tenant_id)
+
+
+def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
+    """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
+    subject = Subject(scheduled.tenant_id, scheduled.schedule.for_each, [due])
+    look = counts.look(tx, subject, scheduled.rule.counts or {}, budget)[due]
+    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled))}
+    changed = edges(scheduled, due, look, raised)
+    rule = AlarmRule.of(scheduled)
+    log.announce(tx, scheduled.tenant_id, [announcement(rule, due, edge) for edge in changed])
+    over = [edge.key for edge in changed if edge.since is not None]
+    if over:
+        tx.execute(_DELETE, {**_rule_key(scheduled), "keys": over})
+    rows = _rows(due, look, changed, after(raised, changed, due))
+    values = {"for_each": rule.for_each, "version": rule.version, "due": due, "rows": recordset(rows)}
+    tx.execute(_STORE, {**_rule_key(scheduled), **values})
+    return len(changed)
+
+
+def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[str, datetime]) -> list[Json]:
+    """Return the rows to write: the last look, which is also the alarm of the tenant, and new alarms of other keys."""
+    last: Json = {"key": TENANT, "raised": raised.get(TENANT), "counts": look.by_key.get(TENANT, {})}
+    begun = [edge for edge in changed if edge.since is None and edge.key != TENANT]
+    rows = [last, *({"key": edge.key, "raised": due, "counts": edge.counts} for edge in begun)]
+    return [row | {"partial": look.partial} for row in rows]
+
+
+def _disable(tx: Tx, scheduled: Scheduled, now: datetime) -> int:
+    """Forget the alarms of a disabled rule; return how many of them were raised."""
+    rows = tx.execute(_FORGET, _rule_key(scheduled)).all()
+    return _announce_over(tx, {scheduled.tenant_id: rows}, now, "disabled")
+
+
+def forget_gone(tx: Tx, now: datetime) -> int:
+    """Forget the alarms of rules that are gone or count for other keys; return how many of them were raised."""
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in tx.execute(_FORGET_GONE):
+        rows[row.tenant_id].append(row)
+    return _announce_over(tx, rows, now, "changed")
+
+
+def _announce_over(tx: Tx, rows: Mapping[str, Sequence[Any]], now: datetime, reason: Reason) -> int:
+    """Announce that alarms are over whose rows were deleted, by tenant."""
+    raised = {tenant_id: [row for row in of_tenant if row.raised_at] for tenant_id, of_tenant in rows.items()}
+    for tenant_id, over in raised.items():
+        events = [
+            announcement(AlarmRule(row.rule, row.version, row.for_each), now, Edge(row.key, {}, row.raised_at), reason)
+            for row in over
+        ]
+        log.announce(tx, tenant_id, events)
+    return sum(map(len, raised.values()))
+
+
+def _rule_key(scheduled: Scheduled) -> dict[str, str]:
+    return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
+
+
+_RAISED = text("""
+    SELECT key, raised_at FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND raised_at IS NOT NULL
+""")
+
+_DELETE = text("DELETE FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND key = ANY(:keys)")
+
+_STORE = text("""
+    INSERT INTO alarms (tenant_id, rule, key, for_each, version, raised_at, looked_at, counts, partial)
+    SELECT :tenant, :rule, key, :for_each, :version, raised, :due, counts, partial
+    FROM json_to_recordset(cast(:rows AS json)) AS r (key text, raised timestamptz, counts jsonb, partial boolean)
+    ON CONFLICT (tenant_id, rule, key) DO UPDATE SET
+        for_each = excluded.for_each, version = excluded.version, raised_at = excluded.raised_at,
+        looked_at = excluded.looked_at, counts = excluded.counts, partial = excluded.partial
+""")
+
+_FORGET = text("DELETE FROM alarms WHERE tenant_id = :tenant AND rule = :rule RETURNING *")
+
+_FORGET_GONE = text("""
+    DELETE FROM alarms a WHERE NOT EXISTS (
+        SELECT FROM rules r
+        WHERE r.tenant_id = a.tenant_id AND r.name = a.rule AND r.deleted_at IS NULL AND r.document ? 'counts'
+          AND coalesce(r.document #>> '{schedule,for_each}', 'tenant') = a.for_each)
+    RETURNING *
+""")

@@ -1,0 +1,146 @@
+"""Erasures that a restored database lacks are repeated on it, without a word of them on record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from core.config import Settings
+from core.erasure import ledger
+from core.errors import Misconfigured
+from core.inference.embedders import HashEmbedder
+from core.memory import receipts
+from core.storage import db, schema
+from core.storage.db import Database
+from rules.registry import defaults, store
+from tests.core.erasing import a_word, holding, rows
+from tests.databases import beside, copied
+from tests.doors import key_of, opened
+from tests.samples import TENANT, accept_all, ended, said
+from tests.works import at_work
+
+WORDS = {name: a_word() for name in ("user", "memory", "evidence", "session", "group", "request", "kept")}
+
+
+def talk() -> list[dict[str, Any]]:
+    """What is said before the backup: a word of its own in each session."""
+    lines = []
+    for name, word in WORDS.items():
+        more = {"group_id": "crew", "speaker": "Eve"} if name == "group" else {}
+        whose = f"u-{name}"
+        lines += [said(f"I keep {word} at home.", session=f"s-{name}", user=whose, message_id=name, **more)]
+        lines += [ended(f"s-{name}", whose)]
+    return lines
+
+
+@contextmanager
+def installation(settings: Settings) -> Iterator[Settings]:
+    """A database of its own, in which requests to forget are carried out at once."""
+    with beside(settings) as own:
+        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
+        key_of(own, TENANT)
+        with closing(db.connect(db.app_url(own), 1)) as app, app.tenant(TENANT) as tx:
+            rule = next(rule for rule in defaults.load() if rule["name"] == "find_forget_requests")
+            at_once = {"actions": [rule["actions"][0] | {"params": {"mode": "at_once"}}]}
+            store.save(tx, TENANT, rule | at_once, author="test")
+        yield own
+
+
+@contextmanager
+def open_app(settings: Settings) -> Iterator[Database]:
+    with closing(db.connect(db.app_url(settings), 2)) as app:
+        yield app
+
+
+def live(settings: Settings, documents: list[dict[str, Any]]) -> None:
+    """Accept events and do all that follows."""
+    with open_app(settings) as app, at_work(settings) as works:
+        accept_all(app, documents)
+        works.settle()
+
+
+def memory_of(app: Database, name: str) -> str:
+    return str(rows(app, "SELECT id FROM memories WHERE user_id = :user", user=f"u-{name}")[0].id)
+
+
+def erase_everything(settings: Settings) -> list[str]:
+    """Erase by every door, after the backup; return the ids of the receipts."""
+    with opened(settings) as door, open_app(settings) as app:
+        memory, evidence = (memory_of(app, name) for name in ("memory", "evidence"))
+        answers = [
+            door.ask("DELETE", path)
+            for path in ("/v1/users/u-user", f"/v1/memories/{memory}", f"/v1/memories/{evidence}?evidence=true")
+        ]
+        answers += [door.ask("DELETE", path) for path in ("/v1/groups/crew", "/v1/sessions/s-session")]
+        assert [answer.status_code for answer in answers] == [200] * 5
+    asking = said(f"Forget {WORDS['request']}.", session="s-request", user="u-request", message_id="please")
+    live(settings, [asking])
+    return [answer.json()["receipt"]["id"] for answer in answers[:4]]
+
+
+@pytest.fixture
+def both(settings: Settings) -> Iterator[tuple[Settings, Settings, list[str]]]:
+    """An installation in which much was erased, its copy of before, and the receipts."""
+    with installation(settings) as own:
+        live(own, talk())
+        with copied(settings, own) as copy:
+            yield own, copy, erase_everything(own)
+
+
+def recorded(settings: Settings) -> list[str]:
+    with open_app(settings) as app:
+        return list(ledger.record(app, [TENANT], datetime.now(UTC)))
+
+
+def repeated(settings: Settings, lines: list[str]) -> Counter[str]:
+    with open_app(settings) as app:
+        return ledger.repeat(app, settings, lines)
+
+
+def test_what_was_erased_after_a_backup_is_erased_from_what_is_restored(
+    both: tuple[Settings, Settings, list[str]],
+) -> None:
+    own, copy, receipt_ids = both
+    lines = recorded(own)
+    assert [word for word in WORDS.values() if word in "".join(lines)] == [], "a record holds no word"
+    with open_app(own) as app, open_app(copy) as restored:
+        left = {name: holding(app, word) for name, word in WORDS.items()}
+        assert all(holding(restored, word) for word in WORDS.values())
+        assert left["user"] == left["evidence"] == left["group"] == left["request"] == []
+        done = repeated(copy, lines)
+        assert {name: holding(restored, word) for name, word in WORDS.items()} == left
+    assert set(done) >= {"receipt", "session"}
+    assert done["receipt"] >= 5
+    assert repeated(copy, lines) == Counter(), "a second time there is nothing to do"
+    with opened(copy) as door:
+        again = [door.get(f"/v1/receipts/{receipt_id}").json() for receipt_id in receipt_ids]
+    key = receipts.signer(own).public_key
+    assert all(receipts.verify(answer["receipt"], answer["signature"], key) for answer in again)
+
+
+def test_after_a_restore_only_what_a_user_says_anew_is_learnt_again(both: tuple[Settings, Settings, list[str]]) -> None:
+    """Tombstones keep their times; with that of the restore, a user's would cover what they said in between."""
+    own, copy, _ = both
+    later = datetime.now(UTC).isoformat()
+    repeated(copy, recorded(own))
+    same = said(f"I keep {WORDS['memory']} at home.", session="s-new", user="u-memory", message_id="again")
+    new = said(f"I keep {WORDS['kept']} at home.", session="s-later", user="u-user", message_id="l")
+    live(copy, [same, ended("s-new", "u-memory"), {**new, "time": later}, ended("s-later", "u-user")])
+    with open_app(copy) as restored:
+        learnt = rows(restored, "SELECT user_id FROM memories WHERE category <> 'episode'")
+    assert Counter(row.user_id for row in learnt) == Counter(
+        {f"u-{name}": 1 for name in ("session", "request", "kept", "user") if name != "request"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "number"), [([], 1), (["{}"], 1), (['{"format": "imprint-erasures/1"}', '{"kind": "cat"}'], 2)]
+)
+def test_what_is_no_record_is_refused_with_its_line(app: Database, settings: Settings, lines: Any, number: int) -> None:
+    with pytest.raises(Misconfigured, match=f"Line {number}"):
+        ledger.repeat(app, settings, lines)
