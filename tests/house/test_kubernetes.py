@@ -117,6 +117,18 @@ def test_secrets_are_keys_of_secrets_and_the_owners_is_one_apart(base, pods):
     assert holders == {name: {"imprint"} for name in kubernetes.REQUIRED} | {"IMPRINT_DATABASE_URL": {"imprint-owner"}}
 
 
+def test_the_manual_creates_the_secrets_that_pods_name(root, pods):
+    page = (root / "docs/kubernetes.md").read_text()
+    created = {
+        (name, key)
+        for name, literals in re.findall(r"create secret generic (\S+) \\\n((?:  --from-literal=.*\n)+)", page)
+        for key in re.findall(r"--from-literal=(\w+)=", literals)
+    }
+    values = [value for spec in pods.values() for value in manifests.environment(spec).values()]
+    named = [value["secretKeyRef"] for value in values if isinstance(value, dict)]
+    assert created == {(reference["name"], reference["key"]) for reference in named}
+
+
 def test_only_the_migration_knows_the_owner(pods):
     assert {name for name, spec in pods.items() if "imprint-owner" in json.dumps(spec)} == {"migrate"}
 

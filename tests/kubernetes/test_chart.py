@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -217,6 +218,34 @@ def test_the_package_has_the_alerts_and_not_a_link_to_them(helm, tmp_path):
         content = package.extractfile(member)
         assert content is not None
         assert content.read() == (ROOT / "deploy/prometheus/alerts.yml").read_bytes()
+
+
+def test_a_chart_without_its_alerts_says_so(tmp_path):
+    """As it is where symbolic links are files with a path."""
+    copied = Path(shutil.copytree(CHART, tmp_path / "imprint"))
+    (copied / "alerts.yml").write_text("../../prometheus/alerts.yml")
+    said = programs.refusal(
+        str(BIN / "helm-4"), "template", "imprint", str(copied), "--set", "monitoring.prometheusRule=true"
+    )
+    assert "use a packaged chart" in said
+
+
+def test_the_manual_installs_the_chart():
+    page = (ROOT / "docs/kubernetes.md").read_text()
+    (command,) = re.findall(r"^helm install imprint deploy/helm/imprint (.*)$", page, re.MULTILINE)
+    made = programs.template(*command.split())
+    images = {spec["containers"][0]["image"] for spec in manifests.processes(made).values()}
+    assert images == {"registry.example.com/imprint-service:0.1.0"}
+
+
+def test_the_patch_of_the_manual_reaches_every_process(tmp_path):
+    page = (ROOT / "docs/kubernetes.md").read_text()
+    (patch,) = re.findall(r"^```yaml\n(patches:\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    copied = Path(shutil.copytree(ROOT / "deploy/kustomize", tmp_path / "kustomize"))
+    (copied / "kustomization.yaml").write_text(f"resources: [overlays/small]\n{patch}")
+    made = manifests.objects(programs.run(str(BIN / "kubectl-37"), "kustomize", str(copied)))
+    levels = [manifests.environment(spec)["IMPRINT_LOG_LEVEL"] for spec in manifests.processes(made).values()]
+    assert levels == ["debug"] * 6
 
 
 def test_long_names_stay_names():
