@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
+from pathlib import Path
 
 from api.cli import preparation
 from core.config import Settings
 from core.erasure import ledger
+from core.errors import Misconfigured
 from core.storage import db
 from core.tenancy import tenants
 
@@ -27,3 +29,12 @@ def repeat(settings: Settings, record: Iterable[str]) -> Counter[str]:
     preparation.upgrade(settings)
     with closing(preparation.app_database(settings)) as database:
         return ledger.repeat(database, settings, record)
+
+
+def repeat_file(settings: Settings, file: Path) -> Counter[str]:
+    """Repeat the erasures of a record in a file. Misconfigured: it cannot be read."""
+    try:
+        with file.open(encoding="utf-8") as record:
+            return repeat(settings, record)
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}.") from error

@@ -42,6 +42,12 @@ BASES_KEPT: Final = 2
 
 WATCH_S: Final = 1.0
 RECORD_S: Final = 60.0
+DISCONNECTED: Final = "error: disconnected"
+"""Last line of a receiver that ends, behind the reason."""
+
+STEADY_S: Final = 3.0
+"""A receiver that lives so long is connected."""
+
 RECEIVER: Final = "wal-receiver"
 RECEIVER_GRACE_S: Final = 5.0
 FREE_SHARE: Final = 1.1
@@ -115,7 +121,8 @@ class _Archiver:
         self._postgres = Postgres(home)
         self._slot = f"imprint_{sha256(str(folder).encode()).hexdigest()[:12]}"
         self._receiver: Process | None = None
-        self._recorded = float("-inf")
+        self._began = self._recorded = float("-inf")
+        self._complaint = ""
 
     def prepare(self) -> None:
         """Make the folders, the manifest and the slot that keeps the log for the receiver."""
@@ -133,13 +140,28 @@ class _Archiver:
         """Start the receiver if it does not run, and take a base if one is due."""
         self._find_port()
         if self._receiver is None or not self._receiver.alive():
-            self._receiver = self._receive()
+            self._complain()
+            self._receiver, self._began = self._receive(), time.monotonic()
         last = next(reversed(bases(self._folder)), None)
         if last is None or datetime.now(UTC) - last.at >= BASE_EVERY:
             self._try_base(first=last is None)
-        if self._receiver.alive() and time.monotonic() - self._recorded >= RECORD_S:
+        self._record()
+
+    def _record(self) -> None:
+        """Record for `imprint doctor` that the log is received, if it has been for a while."""
+        now = time.monotonic()
+        is_steady = self._receiver is not None and self._receiver.alive() and now - self._began >= STEADY_S
+        if is_steady and now - self._recorded >= RECORD_S:
             backup_log.record(self._home, self._folder)
-            self._recorded = time.monotonic()
+            self._recorded, self._complaint = now, ""
+
+    def _complain(self) -> None:
+        """Report why the receiver ended, once for each reason."""
+        lines = self._receiver.last_lines() if self._receiver is not None else []
+        reason = next((line for line in reversed(lines) if not line.endswith(DISCONNECTED)), "")
+        if reason and reason != self._complaint:
+            self._report(f"The log is not received, trying again: {reason}")
+            self._complaint = reason
 
     def stop(self) -> None:
         """Stop the receiver; the slot keeps the log for the next one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,10 +75,13 @@ def write(home: Path, folder: Path) -> CopyContent:
     return copied
 
 
-def restore(home: Path, folder: Path, migrations: Collection[str]) -> CopyContent:
+def restore(
+    home: Path, folder: Path, migrations: Collection[str], finish: Callable[[str], None] | None = None
+) -> CopyContent:
     """Restore a backup into a home without data; `imprint up` then serves it.
 
-    `migrations`: those of this version; a backup at another one is refused.
+    `migrations`: those of this version; a backup at another one is refused. `finish` is called at the end with the
+    owner's URL of the database, while the server runs.
 
     Raises:
         Misconfigured: it is not a backup, the home contains data, or `pg_restore` fails; then nothing is left behind.
@@ -101,6 +104,9 @@ def restore(home: Path, folder: Path, migrations: Collection[str]) -> CopyConten
             pg_program.run(postgres, "pg_restore", *whole, f"--dbname={_database(postgres)}", folder / DUMP)
             with psycopg.connect(postgres.admin_url, autocommit=True) as db:
                 db.execute("ANALYZE")
+            if finish is not None:
+                put_keys(home, folder / KEYS, copied.keys)
+                finish(postgres.url)
         except BaseException:
             postgres.stop()
             shutil.rmtree(postgres.data, ignore_errors=True)

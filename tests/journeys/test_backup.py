@@ -53,17 +53,22 @@ def modes(place: Path) -> set[int]:
 
 @pytest.mark.slow
 def test_what_was_backed_up_is_served_from_another_home(tmp_path: Path) -> None:
-    first, second, copy = tmp_path / "first", tmp_path / "second", tmp_path / "copy"
+    first, second, copy, record = (tmp_path / name for name in ("first", "second", "copy", "record.jsonl"))
     env = environment(first)
     with up(env):
         answer(env, "memory", "add", "Ada lives in Turin.", "--user", "ada")
         made = json.loads(answer(env, "memory", "add", "Ada is allergic to peanuts.", "--user", "ada", "--json"))
         receipt = tmp_path / "receipt.json"
         receipt.write_text(answer(env, "memory", "forget", made["memory"]["id"], "--yes", "--json"))
+        later = json.loads(answer(env, "memory", "add", "Ada collects stamps.", "--user", "ada", "--json"))
         key = (first / "run" / "api.key").read_text()
         assert "api.key" in answer(env, "backup", str(copy))
         taken = imprint(env, "backup", str(copy))
         assert (taken.returncode, "already exists" in taken.stderr) == (1, True)
+        answer(env, "memory", "forget", later["memory"]["id"], "--yes")
+        answer(env, "db", "erasures", str(record))
+        assert (stat.S_IMODE(record.stat().st_mode), "stamps" in record.read_text()) == (0o600, False)
+        assert "Name a new file" in imprint(env, "db", "erasures", str(record)).stderr
     assert stat.S_IMODE(copy.stat().st_mode) == 0o700
     assert modes(copy) == {0o600}
     assert sorted(path.name for path in (copy / "keys").iterdir()) == ["api.key", "receipt.key"]
@@ -74,15 +79,27 @@ def test_what_was_backed_up_is_served_from_another_home(tmp_path: Path) -> None:
     other = environment(second)
     refused = imprint(env, "restore", str(copy))
     assert (refused.returncode, "already contains data" in refused.stderr) == (1, True)
-    answer(other, "restore", str(copy))
+    restored = json.loads(answer(other, "restore", str(copy), "--erasures", str(record), "--json"))
+    assert restored["erasures_repeated"] == {"receipt": 1}
     assert (second / "run" / "api.key").read_text() == key
     assert stat.S_IMODE((second / "receipt.key").stat().st_mode) == 0o600
     with up(other):
         found = answer(other, "search", "Where does Ada live?", "--user", "ada")
         assert "Ada lives in Turin." in found
-        assert "peanuts" not in answer(other, "memory", "list", "--user", "ada")
+        listed = answer(other, "memory", "list", "--user", "ada")
+        assert ("peanuts" in listed, "stamps" in listed) == (False, False)
+        assert "Erased again: nothing." in imprint(other, "db", "erase-again", str(record)).stderr
         assert "Genuine" in answer(other, "user", "verify-receipt", str(receipt))
         answer(other, "memory", "add", "Ada plays the cello.", "--user", "ada")
+
+
+def test_a_dump_has_no_other_moments_and_an_archive_its_own_record(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home")
+    dump = imprint(env, "restore", str(tmp_path), "--at", "2026-11-30T09:00:00Z")
+    assert (dump.returncode, "is a dump of one moment" in dump.stderr) == (1, True)
+    (tmp_path / "bases").mkdir()
+    archive = imprint(env, "restore", str(tmp_path), "--erasures", "record.jsonl")
+    assert (archive.returncode, "--erasures is for dumps" in archive.stderr) == (1, True)
 
 
 def test_what_is_no_backup_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def archived(tmp_path_factory: pytest.TempPathFactory) -> Archived:
             db.execute("INSERT INTO erased VALUES ('Garfield')")
             last = numbers(db)
             wait_until_received(home)
-        assert backup_log.last(home) is not None
+            wait_until(lambda: backup_log.last(home) is not None)
     return Archived(home, folder, before, last)
 
 
@@ -217,6 +217,32 @@ def test_an_archive_is_continued_renewed_and_not_mixed_with_another(
     other = tmp_path / "other"
     with served(other), pytest.raises(AssertionError, match="is the archive of another database"), kept(other, folder):
         pass
+
+
+@pytest.mark.recovery
+def test_a_slot_that_is_gone_is_reported_and_nothing_is_recorded(archived: Archived, tmp_path: Path) -> None:
+    postgres = Postgres(archived.home)
+    with served(archived.home), kept(archived.home, tmp_path / "archive") as reports:
+        postgres.port = archive.run_files.last_port(archived.home, "postgres")
+        with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+            active = "SELECT slot_name FROM pg_replication_slots WHERE active"
+            wait_until(lambda: admin.execute(active).rowcount == 1)
+            name = admin.execute(active).fetchone()
+            wait_until(lambda: drop_slot(admin, name))
+        (archived.home / backup_log.FILE).unlink(missing_ok=True)
+        wait_until(lambda: any("does not exist" in report for report in reports))
+        time.sleep(archive.STEADY_S + archive.WATCH_S)
+        assert backup_log.last(archived.home) is None
+
+
+def drop_slot(admin: psycopg.Connection, name: tuple[str] | None) -> bool:
+    """Drop the slot of a receiver, which is ended first."""
+    admin.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s", name)
+    try:
+        admin.execute("SELECT pg_drop_replication_slot(%s)", name)
+    except psycopg.errors.ObjectInUse:
+        return False
+    return True
 
 
 def test_nothing_is_archived_where_nothing_runs_nor_into_a_folder_with_something_else(

@@ -32,6 +32,10 @@ At = Annotated[
     typer.Option(help="Of an archive: the last moment that counts, such as 2026-11-30T09:00:00Z. Default: all of it"),
 ]
 
+Record = Annotated[
+    Path | None, typer.Option("--erasures", help="Of a dump: a record of `imprint db erasures`, which is repeated.")
+]
+
 OWN_SERVER = (
     "IMPRINT_DATABASE_URL names a PostgreSQL of your own: copy it with `pg_dump` as a superuser, and keep the keys; "
     "docs/backups.md says how."
@@ -70,7 +74,7 @@ def _keep_archive(settings: Settings, place: Path) -> None:
     err.print(escape(f"Ended; {place} can be continued with the same command."), highlight=False)
 
 
-def restore(place: From, at: At = None, as_json: AsJson = False) -> None:
+def restore(place: From, at: At = None, erasures: Record = None, as_json: AsJson = False) -> None:
     """Restore a backup into a home without data; then start it with `imprint up`.
 
     Examples: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
@@ -78,14 +82,29 @@ def restore(place: From, at: At = None, as_json: AsJson = False) -> None:
     """
     settings = _require_embedded()
     if archive.is_archive(place):
+        if erasures is not None:
+            raise Misconfigured("--erasures is for dumps: an archive has its own record of what was erased.")
         _restore_archive(settings, place, recovery.read_time(at) if at else None, as_json=as_json)
         return
     if at is not None:
         raise Misconfigured(f"{place} is a dump of one moment. --at needs an archive of `imprint backup --continuous`.")
+    _restore_dump(settings, place, erasures, as_json=as_json)
+
+
+def _restore_dump(settings: Settings, place: Path, record: Path | None, *, as_json: bool) -> None:
+    repeated: Counter[str] = Counter()
+
+    def erase_again(url: str) -> None:
+        if record is not None:
+            repeated.update(erasure_record.repeat_file(_on(settings, url), record))
+
     with err.status("Restoring …"):
-        copied = backups.restore(settings.home, place, schema_version.migrations())
-    finish_if_json(as_json, {"home": str(settings.home.absolute()), "keys": list(copied.keys)})
-    out.print(escape(f"{settings.home.absolute()} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
+        copied = backups.restore(settings.home, place, schema_version.migrations(), erase_again)
+    home = settings.home.absolute()
+    finish_if_json(as_json, {"home": str(home), "keys": list(copied.keys), "erasures_repeated": dict(repeated)})
+    if repeated:
+        out.print(escape(f"Erased again: {erasures_in_words(repeated.items())}."), soft_wrap=True, highlight=False)
+    out.print(escape(f"{home} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
 
 
 def _restore_archive(settings: Settings, place: Path, at: datetime | None, *, as_json: bool) -> None:

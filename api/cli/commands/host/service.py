@@ -119,11 +119,7 @@ def db_erase_again(
 
     Example: imprint db erase-again /mnt/backups/erasures.jsonl
     """
-    try:
-        with file.open(encoding="utf-8") as record:
-            repeated = erasure_record.repeat(Settings(), record)
-    except OSError as error:
-        raise Misconfigured(f"{file} cannot be read: {error.strerror}.") from error
+    repeated = erasure_record.repeat_file(Settings(), file)
     finish_if_json(as_json, {"erasures_repeated": dict(repeated)})
     err.print(f"Erased again: {backup.erasures_in_words(repeated.items()) or 'nothing'}.", highlight=False)
 
