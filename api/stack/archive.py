@@ -130,8 +130,8 @@ class _Archiver:
         with psycopg.connect(self._postgres.admin_url, autocommit=True) as db:
             identity = self._identity(db)
             self._claim_folder(identity)
-            known = db.execute("SELECT FROM pg_replication_slots WHERE slot_name = %s", (self._slot,)).fetchone()
-            if known is None:
+            slot = db.execute("SELECT FROM pg_replication_slots WHERE slot_name = %s", (self._slot,)).fetchone()
+            if slot is None:
                 db.execute("SELECT pg_create_physical_replication_slot(%s, true)", (self._slot,))
         process.reclaim(self._home, RECEIVER)
         shutil.rmtree(self._draft, ignore_errors=True)
@@ -242,5 +242,5 @@ class _Archiver:
         for base in held[:-BASES_KEPT]:
             shutil.rmtree(base.folder)
         oldest = held[-BASES_KEPT:][0]
-        words = [str(pg_program.path("pg_archivecleanup")), str(self._folder / WAL), oldest.first_segment]
-        pg_program.execute(words, pg_program.environment(self._postgres))
+        command = [str(pg_program.path("pg_archivecleanup")), str(self._folder / WAL), oldest.first_segment]
+        pg_program.execute(command, pg_program.environment(self._postgres))

@@ -38,11 +38,11 @@ def run(postgres: Postgres, program: str, *arguments: str | Path) -> None:
     execute(command(postgres, program, *arguments), environment(postgres))
 
 
-def execute(words: list[str], env: Mapping[str, str]) -> None:
+def execute(command_line: list[str], env: Mapping[str, str]) -> None:
     """Run a command to its end. Misconfigured: it fails, with its message."""
     done = subprocess.run(  # noqa: S603 - the command is ours and goes through no shell
-        words, env=dict(env), capture_output=True, text=True, check=False
+        command_line, env=dict(env), capture_output=True, text=True, check=False
     )
     if done.returncode:
         reason = " ".join(done.stderr.split()) or f"exit {done.returncode}"
-        raise Misconfigured(f"{Path(words[0]).name} refuses: {reason}")
+        raise Misconfigured(f"{Path(command_line[0]).name} refuses: {reason}")

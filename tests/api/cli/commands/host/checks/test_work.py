@@ -5,7 +5,7 @@ import os
 import pytest
 from sqlalchemy import text
 
-from api.cli.commands.host.checks import models, work
+from api.cli.commands.host.checks import work
 from api.cli.commands.host.checks.check import CheckWarning
 from api.cli.commands.host.checks.installation import Installation
 from core.config import Settings
@@ -98,20 +98,3 @@ def test_a_disabled_address_is_a_warning(settings: Settings, app: Database) -> N
         )
     with pytest.raises(CheckWarning, match="1 addresses"):
         work.outside(Installation(settings))
-
-
-@pytest.mark.parametrize("limit", [{"llm_tokens_per_day": 100}, {"llm_cost_per_day": 1.5}])
-def test_a_spent_budget_is_a_warning(settings: Settings, app: Database, limit: dict[str, float]) -> None:
-    installation = Installation(settings.model_copy(update=limit))
-    assert models.has_budget(installation)
-    assert models.budget(installation) == "no tenant has spent that of today"
-    with app.tenant(TENANT) as tx:
-        tx.execute(
-            text(
-                "INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, "
-                "outcome) VALUES (:tenant, gen_random_uuid(), 'm', 'p', 90, 10, 1.5, 'ok')"
-            ),
-            {"tenant": TENANT},
-        )
-    with pytest.raises(CheckWarning, match=f"spent for today: {TENANT}"):
-        models.budget(installation)
