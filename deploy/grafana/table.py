@@ -96,7 +96,7 @@ OVERVIEW: Final = Dashboard(
             "Time of requests", "s",
             "Time within which 95 of 100 requests are answered, without those that wait on purpose (settle, stream). "
             "Bad: above 0.5 s.",
-            {"{{route}} p95": quantile(0.95, "imprint_http_seconds", "route", route="!/v1/(settle|stream)")},
+            {"{{route}} p95": quantile(0.95, "imprint_http_seconds", "route", route="!/v1/settle|/v1/stream")},
             bad=0.5,
         ),
         Lines(
@@ -298,7 +298,8 @@ WORKERS: Final = Dashboard(
         "Database",
         Lines(
             "Connections", "none",
-            "Connections of the processes' pools. Bad: none idle for minutes.",
+            "Connections of the pools: used at once, and idle beside them. Bad: used near IMPRINT_DATABASE_POOL for "
+            "each process.",
             {"{{job}} {{state}}": total("imprint_database_connections", "job, state")},
             stacked=True,
         ),

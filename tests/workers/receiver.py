@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
@@ -61,12 +62,21 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-@pytest.fixture
-def other() -> Iterator[Other]:
+@contextmanager
+def receiving() -> Iterator[Other]:
+    """Another service that listens."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.other = Other(f"http://127.0.0.1:{server.server_port}/hook")
     threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
-    yield server.other
-    server.other.slow.set()
-    server.shutdown()
-    server.server_close()
+    try:
+        yield server.other
+    finally:
+        server.other.slow.set()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def other() -> Iterator[Other]:
+    with receiving() as service:
+        yield service
