@@ -272,13 +272,14 @@ def test_what_a_child_has_counted_outlives_it_and_its_successor_adds_to_it(produ
 
 
 WITHOUT_MODEL = "the stack embeds by hashing, without a model"
+OF_MODELS = [
+    *promql.percentiles("imprint_embed_batch_texts").values(),
+    *promql.percentiles("imprint_embed_batch_seconds").values(),
+    promql.mean("imprint_embed_batch_texts"),
+]
 EMPTY = {
     "imprint:table_bytes:sum offset 1d": "the service was not there a day before",
-    **{
-        queries.at_first(query): WITHOUT_MODEL
-        for metric in ("imprint_embed_batch_texts", "imprint_embed_batch_seconds")
-        for query in (*promql.percentiles(metric).values(), promql.mean(metric))
-    },
+    **{queries.at_first(query): WITHOUT_MODEL for query in OF_MODELS},
 }
 """Queries that this stack cannot answer, with the reason."""
 
