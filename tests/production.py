@@ -44,6 +44,8 @@ SHARING = ("api", "worker-io", "worker-cpu")
 
 BACKLOG = 20
 MODEL = "fake-model"
+JSON = {"tenant_limits", "webhook_hosts"}
+"""Settings that the environment gives as JSON."""
 
 
 @dataclass
@@ -128,15 +130,18 @@ class Production:
 
 
 @contextlib.contextmanager
-def at_work(home: Path) -> Iterator[Production]:
-    """All processes on servers of their own. The API starts first and refuses what is too much, then the others."""
+def at_work(home: Path, **more: str) -> Iterator[Production]:
+    """All processes on servers of their own, with `more` settings.
+
+    The API starts first and refuses what is too much, then the others.
+    """
     postgres, broker = Postgres(home, durable=False), Broker(home, durable=False)
     with contextlib.ExitStack() as last:
         last.callback(broker.stop)
         last.callback(postgres.stop)
         postgres.start()
         broker.start()
-        production = wired(home, postgres.url, broker.url, last.enter_context(_model()))
+        production = wired(home, postgres.url, broker.url, last.enter_context(_model()), **more)
         last.callback(production.stop)
         production.start("api")
         wait_until(production.alive)
@@ -158,8 +163,8 @@ def _overload(production: Production) -> None:
     wait_until(lambda: production.publish(repeated).status_code == httpx.codes.TOO_MANY_REQUESTS, every=BACKLOG_SECONDS)
 
 
-def wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Production:
-    """Return what is to run on these servers; nothing is started yet."""
+def wired(home: Path, database_url: str, broker_url: str, model_url: str, **more: str) -> Production:
+    """Return what is to run on these servers, with `more` settings as words; nothing is started yet."""
     ports = {name: free_port() for name in COMMANDS}
     told = {
         "home": str(home / "imprint"),
@@ -172,8 +177,10 @@ def wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Pro
         "llm_model": MODEL,
         "llm_tokens_per_day": "10000000",
         "api_processes": "2",
+        **more,
     }
-    settings = Settings(**{**told, "tenant_limits": json.loads(told["tenant_limits"])})  # type: ignore[arg-type] - words, as the environment gives them
+    parsed = {name: json.loads(value) if name in JSON else value for name, value in told.items()}
+    settings = Settings(**parsed)  # type: ignore[arg-type] - words, as the environment gives them
     schema.upgrade(settings, (HashEmbedder().name, HashEmbedder().dimension))
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IMPRINT_", "PROMETHEUS_"))}
     environment |= {f"IMPRINT_{name.upper()}": value for name, value in told.items()}

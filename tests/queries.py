@@ -53,7 +53,7 @@ def _asked(dashboard: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def at_first(expr: str) -> str:
     """A query as it is before the reader chooses: all processes, no prices."""
-    values = {"__rate_interval": "1m", "job": ".*", "instance": ".*", "price_input": "0", "price_output": "0"}
+    values = {"__rate_interval": "5m", "job": ".*", "instance": ".*", "price_input": "0", "price_output": "0"}
     return re.sub(r"\$(\w+)", lambda match: values[match[1]], expr)
 
 

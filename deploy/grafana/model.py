@@ -12,7 +12,8 @@ class Panel:
     """A picture of queries, which are PromQL by the legend of their series (`{{label}}`: the label's value).
 
     `unit` is a unit of Grafana. `description` says what is shown and, after `Bad:`, what needs a look. The picture
-    turns yellow from `warn` on and red from `bad` on; with `low`, below them. `width` is in 24ths of the page.
+    turns yellow from `warn` on and red from `bad` on; with `low`, below them, and values may be negative. `width` is in
+    24ths of the page.
     """
 
     title: str

@@ -13,7 +13,7 @@ import yaml
 
 from deploy.grafana import generate
 from deploy.grafana.table import DASHBOARDS
-from tests import queries
+from tests import label_values, queries
 
 PROMTOOL = shutil.which("promtool")
 RUNBOOK_WORDS = 150
@@ -95,6 +95,26 @@ def test_every_query_asks_for_metrics_and_labels_that_exist(root):
         grouped = queries.groupings(query.text)
         assert grouped <= labels, query
         assert query.shown <= (grouped or labels), query
+
+
+def test_every_value_that_a_query_asks_for_is_one_that_its_label_can_have(root):
+    known = {metric.describe()[0].name: metric for metric in queries.constants().values()}
+    for query in [*queries.of_dashboards(root), *queries.of_rules(root)]:
+        for selector in queries.selectors(query.text):
+            family = re.sub(r"_(total|bucket|count|sum)$", "", selector.name)
+            for matcher in selector.matchers.matchers if family in known else ():
+                for value in values_of(matcher.value):
+                    if matcher.name == "le":
+                        assert float(value) in known[family]._upper_bounds, query
+                    elif matcher.name not in queries.SCRAPED:
+                        assert label_values.is_known(family, matcher.name, value), query
+
+
+def values_of(pattern: str) -> list[str]:
+    """The values among the alternatives of a pattern; `.` and `*` make it a pattern of many."""
+    return [
+        value for value in pattern.split("|") if not re.search(r"[.*+(]", value) or re.fullmatch(r"[\d.]+\d", value)
+    ]
 
 
 def test_every_metric_is_on_a_dashboard_and_in_the_manual(root):
