@@ -51,8 +51,12 @@ class Stack:
         self.compose("up", "--detach", *services)
 
     def remove(self) -> None:
+        """Remove all that the project made; `down` alone leaves what was scaled up."""
         profiles = {profile for service in SERVICES.values() for profile in service.get("profiles", [])}
         options = [word for profile in sorted(profiles) for word in ("--profile", profile)]
+        label = f"label=io.podman.compose.project={self.name}"
+        if containers := self.podman("ps", "--all", "--quiet", "--filter", label).split():
+            self.podman("rm", "--force", "--time=5", *containers)
         self.compose(*options, "down", "--volumes", "--timeout", "5", check=False)
 
     def container(self, service: str) -> str:

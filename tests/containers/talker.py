@@ -19,7 +19,7 @@ class Talker:
 
     def __init__(self, stack: Stack, tenant: str = "acme") -> None:
         told = stack.inside("api", "imprint", "keys", "create", "--tenant", tenant, "--scopes", "admin", "--json")
-        key = json.loads(told)["key"]
+        self.key = key = json.loads(told)["key"]
         self.http = httpx.Client(base_url=stack.url, headers={"authorization": f"Bearer {key}"}, timeout=60)
 
     def close(self) -> None:

@@ -66,13 +66,11 @@ def test_prometheus_finds_every_process_by_its_name(stack: Stack) -> None:
 
 
 def test_a_dump_is_restored_into_an_empty_server_as_the_manual_says(podman: Podman, stack: Stack) -> None:
-    dump = podman.folder / "imprint.dump"
-    with dump.open("wb") as file:
-        command = ("pg_dump", "--username=imprint", "--format=custom", "imprint")
-        stack.inside("postgres", *command, stdout=file, stderr=subprocess.DEVNULL)
     secrets = {name: value for name, value in stack.settings.items() if name.endswith(("_PASSWORD", "_KEY"))}
     empty = Stack(podman, "imprint-new", fresh_settings(**secrets))
     with closing(Talker(stack)) as talker, running(empty, "postgres") as new:
+        talker.tell("s2", "I work at Siemens.", user="bob")
+        dump = dumped(stack)
         new.wait_until_healthy(["postgres"])
         new.compose("run", "--rm", "migrate")
         with dump.open("rb") as file:
@@ -80,7 +78,15 @@ def test_a_dump_is_restored_into_an_empty_server_as_the_manual_says(podman: Podm
         new.up("api")
         new.wait_until_healthy(["api"])
         talker.http.base_url = new.url
-        assert "Lisbon" in talker.search("Where is the home of Ada?")[0]
+        assert "Siemens" in talker.search("Where does Bob earn money?", user="bob")[0]
+
+
+def dumped(stack: Stack) -> Path:
+    dump = stack.podman.folder / "imprint.dump"
+    with dump.open("wb") as file:
+        command = ("pg_dump", "--username=imprint", "--format=custom", "imprint")
+        stack.inside("postgres", *command, stdout=file, stderr=subprocess.DEVNULL)
+    return dump
 
 
 def test_a_database_of_an_earlier_version_is_migrated_by_the_image(podman: Podman) -> None:
