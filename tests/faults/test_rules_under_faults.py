@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from bench.stand import Stand, stack
 from core.types import Json
@@ -241,3 +241,69 @@ def runs(stand: Stand, name: str) -> bool:
 
 def _broker_url(stand: Stand) -> str:
     return (stand.home / "run" / "stack.json").read_text().split('"broker_url": "')[1].split('"')[0]
+
+
+RUSH: Json = {
+    "schedule": {"every_seconds": 60},
+    "counts": {"orders": {"of": "events", "event_type": "order.placed", "within_seconds": 600}},
+    "conditions": {"field": "count.orders", "op": ">=", "value": 3},
+    "actions": [{"action_type": "emit", "event_type": "rush.began", "payload": {"n": "{{payload.counts.orders}}"}}],
+}
+OVER: Json = {
+    "event_type": "alarm.cleared",
+    "conditions": {"field": "payload.rule", "op": "==", "value": "rush"},
+    "actions": [{"action_type": "emit", "event_type": "rush.ended", "payload": {"since": "{{payload.raised_at}}"}}],
+}
+
+
+def change(rows: Engine, statement: str) -> None:
+    with rows.begin() as tx:
+        tx.execute(text(statement))
+
+
+def looked_at(stand: Stand) -> str | None:
+    items = stand.call("GET", "/v1/alarms?rule=rush")["items"]
+    return items[0]["looked_at"] if items else None
+
+
+def look_with_another_clock(stand: Stand, rows: Engine) -> None:
+    """Let two minutes pass, kill the clock, and wait until the next one has looked at the alarm."""
+    change(rows, "UPDATE schedules SET fired_to = fired_to - interval '2 minutes' WHERE rule = 'rush'")
+    change(rows, "UPDATE alarms SET looked_at = looked_at - interval '2 minutes' WHERE rule = 'rush'")
+    before = looked_at(stand)
+
+    def killed() -> bool:
+        os.kill(pid(stand, "clock"), signal.SIGKILL)
+        return True
+
+    eventually(killed)
+    eventually(lambda: looked_at(stand) not in {before, None})
+
+
+def payloads(stand: Stand, kind: str) -> list[Json]:
+    return [event["payload"] for event in stand.call("GET", f"/v1/events?type={kind}&limit=100")["items"]]
+
+
+def test_an_alarm_begins_and_ends_once_though_its_clock_is_killed_again_and_again(stand: Stand, rows: Engine) -> None:
+    stand.call("PUT", "/v1/rules/rush", RUSH)
+    stand.call("PUT", "/v1/rules/rush_is_over", OVER)
+    rules_in_force(stand)
+    eventually(lambda: found(rows, "SELECT FROM schedules WHERE rule = 'rush'"))
+    settled(stand, publish(stand, some("order.placed", "shop", 0, 3)))
+    change(rows, "UPDATE events SET received_at = now() - interval '4 minutes' WHERE event_type = 'order.placed'")
+    for _ in range(3):
+        look_with_another_clock(stand, rows)
+    [beginning] = eventually(lambda: payloads(stand, "alarm.raised"))
+    [raised] = stand.call("GET", "/v1/alarms?raised=true")["items"]
+    assert (raised["rule"], raised["counts"]) == ("rush", {"orders": 3})
+    eventually(lambda: payloads(stand, "rush.began"))
+    trace = stand.call("GET", f"/v1/events/rush@{beginning['due_at']}@raised/trace")
+    [considered] = [rule for rule in trace["rules"] if rule["rule"] == "rush"]
+    assert (considered["verdict"], considered["tree"]["actual"]) == ("fired", 3)
+    change(rows, "UPDATE events SET received_at = now() - interval '15 minutes' WHERE event_type = 'order.placed'")
+    for _ in range(3):
+        look_with_another_clock(stand, rows)
+    assert eventually(lambda: payloads(stand, "rush.ended")) == [{"since": beginning["due_at"]}]
+    assert payloads(stand, "rush.began") == [{"n": 3}]
+    assert [len(payloads(stand, f"alarm.{edge}")) for edge in ("raised", "cleared")] == [1, 1]
+    assert stand.call("GET", "/v1/alarms?raised=true")["items"] == []
