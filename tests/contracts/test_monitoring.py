@@ -27,7 +27,7 @@ from tests import celery_dashboards, label_values, queries
 from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.ports import free_port
 from tests.production import BACKLOG, COMMANDS, SHARING, Production, at_work, message
-from tests.workers.receiver import receiving
+from tests.workers.receiver import serving
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ DONE = "SELECT target AS name, count(*) AS number FROM dispatches WHERE status =
 @pytest.fixture(scope="module")
 def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]:
     with contextlib.ExitStack() as last:
-        other = last.enter_context(receiving())
+        other = last.enter_context(serving())
         host = other.url.removesuffix("/hook")
         priced = {"llm_cost_per_day": "10", "llm_input_price": "1"}
         home = tmp_path_factory.mktemp("production")
