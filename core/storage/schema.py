@@ -9,8 +9,10 @@ import contextlib
 from typing import Final
 
 from psycopg import sql
+from psycopg.errors import DeadlockDetected
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 
 from core import deferred
 from core.config import Settings
@@ -58,25 +60,42 @@ The server ends a query soon after its client has closed, and the transaction of
 which could hold its locks for hours.
 """
 
+UPGRADE_TRIES: Final = 20
+"""Times that an upgrade begins before a deadlock with processes at work is its error; each takes a second."""
+
 UPGRADE_LOCK = 0x696D7072
 """Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
 
 
 def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
-    """Create or migrate everything, as the owner. `embedding` is the model's name and dimension."""
+    """Create or migrate everything, as the owner. `embedding` is the model's name and dimension.
+
+    All of it is one transaction, which is begun again where it and processes at work wait for each other's locks.
+    """
     engine = create_engine(owner_url(settings))
     try:
-        with engine.begin() as connection:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
-            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-            _ensure_role(connection, APP_ROLE, app_url(settings))
-            _ensure_role(connection, ROUTER_ROLE, router_url(settings))
-            _create_or_migrate(connection)
-            _rebase_feed(connection)
-            connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
-            _remember_embedding(connection, embedding)
+        for tries_left in reversed(range(UPGRADE_TRIES)):
+            try:
+                with engine.begin() as connection:
+                    _upgrade(connection, settings, embedding)
+            except OperationalError as error:
+                if not tries_left or not isinstance(error.orig, DeadlockDetected):
+                    raise
+            else:
+                return
     finally:
         engine.dispose()
+
+
+def _upgrade(connection: Connection, settings: Settings, embedding: tuple[str, int]) -> None:
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
+    connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    _ensure_role(connection, APP_ROLE, app_url(settings))
+    _ensure_role(connection, ROUTER_ROLE, router_url(settings))
+    _create_or_migrate(connection)
+    _rebase_feed(connection)
+    connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
+    _remember_embedding(connection, embedding)
 
 
 def _create_or_migrate(connection: Connection) -> None:

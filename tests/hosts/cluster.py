@@ -116,6 +116,7 @@ class Cluster:
             **settings,
         }
         environment = self.environment | {f"IMPRINT_{name.upper()}": str(value) for name, value in own.items()}
+        environment["PYTHONPATH"] = str(self.code)
         named = ("unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh")
         command = [*named, *prefix, sys.executable, "-m", "api.cli.main", *COMMANDS[process]]
         with self.log(host, process).open("ab") as log, self.network.inside(host):
@@ -222,7 +223,7 @@ def _wired(network: Network, home: Path, postgres: Postgres, broker: Broker, cod
 def upgrade(settings: Settings, environment: Mapping[str, str], code: Path) -> str:
     """Create or migrate the tables with the code of a tree, as `imprint db upgrade` does; return a new key."""
     assert settings.database_url
-    owner = {"IMPRINT_DATABASE_URL": settings.database_url.get_secret_value()}
+    owner = {"IMPRINT_DATABASE_URL": settings.database_url.get_secret_value(), "PYTHONPATH": str(code)}
     command = [sys.executable, "-c", _UPGRADE]
     done = subprocess.run(
         command, cwd=code, env={**environment, **owner}, stdout=subprocess.PIPE, text=True, check=True

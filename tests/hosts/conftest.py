@@ -1,4 +1,4 @@
-"""One installation over hosts for all tests of this folder."""
+"""One installation over hosts for the tests of a module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.hosts import network
 from tests.hosts.cluster import HOSTS, Cluster, cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installation(root: Path) -> Iterator[Cluster]:
     with network.network(*HOSTS) as hosts, cluster(hosts, root) as running:
         yield running

@@ -56,7 +56,7 @@ def wrong(installation: Cluster, host: str, hours: int) -> Iterator[None]:
     """Start the processes of a host anew with a clock that is so many hours ahead."""
     own = installation.home / "sitecustomize.py"
     own.write_text(SLEEP)
-    only_the_wall = ("FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1", f"PYTHONPATH={own.parent}")
+    only_the_wall = ("FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1", f"PYTHONPATH={own.parent}:{installation.code}")
     installation.restart(host, ("env", f"LD_PRELOAD={LIBRARY}", f"FAKETIME={hours * 3600:+d}", *only_the_wall))
     wait_until(installation.ready, every=0.5)
     try:

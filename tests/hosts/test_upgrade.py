@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,17 @@ def tree_before_the_newest_migration(root: Path, folder: Path) -> Path:
     with subprocess.Popen(["git", "archive", f"{added[-1]}^"], cwd=root, stdout=subprocess.PIPE) as archive:
         subprocess.run(["tar", "--extract", "--directory", str(tree)], stdin=archive.stdout, check=True)
     assert not (tree / newest.relative_to(root)).exists()
+    _install(tree)
     return tree
+
+
+def _install(tree: Path) -> None:
+    """Write what tells processes of this tree which version they are; what is installed may have another name."""
+    project = tomllib.loads((tree / "pyproject.toml").read_text())["project"]
+    installed = tree / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    installed.mkdir()
+    described = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (installed / "METADATA").write_text(described)
 
 
 def git(root: Path, *words: str) -> str:

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from alembic import command
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import ProgrammingError
 
 from core.config import Settings
@@ -18,8 +18,10 @@ from core.inference.embedders import HashEmbedder
 from core.storage import db, migrating, schema, schema_version
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES, metadata
+from tests.conftest import Servers
 from tests.core.storage import catalog
 from tests.databases import beside
+from tests.patience import wait_until
 from tests.samples import TENANT
 
 HASH = (HashEmbedder().name, HashEmbedder().dimension)
@@ -169,6 +171,27 @@ def test_the_server_notices_that_a_client_has_gone_without_parameters_of_the_con
     with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
         query = "SELECT current_setting('client_connection_check_interval'), current_setting('tcp_keepalives_idle')"
         assert connection.execute(query).fetchone() == ("1s", str(db.PROBE_SECONDS))
+
+
+def test_a_migration_that_a_process_at_work_waits_for_as_well_begins_again(at_base: Settings, servers: Servers) -> None:
+    url = make_url(servers.admin_url).set(database=db.owner_url(at_base).database, drivername="postgresql")
+    admin_url = url.render_as_string(hide_password=False)
+    with psycopg.connect(admin_url) as work, psycopg.connect(admin_url, autocommit=True) as watch:
+        work.execute("SET deadlock_timeout = '10min'")  # So that the migration is the one that is ended.
+        work.execute("LOCK TABLE search_changes IN ACCESS SHARE MODE")
+        upgrading = threading.Thread(target=schema.upgrade, args=(at_base, HASH))
+        upgrading.start()
+        wait_until(lambda: watch.execute(_WAITS).fetchone() is not None)
+        work.execute("LOCK TABLE search_index IN ACCESS SHARE MODE")
+        work.commit()
+        upgrading.join()
+        assert watch.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
+
+
+_WAITS = """
+    SELECT FROM pg_locks WHERE NOT granted AND relation = 'search_changes'::regclass
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 
 def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings) -> None:
