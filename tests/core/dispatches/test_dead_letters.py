@@ -48,7 +48,7 @@ def discard(
 
 
 def cancelled() -> float:
-    labels = {"target": "agent", "queue": "cpu", "status": "cancelled"}
+    labels = {"target": "agent", "queue": "io", "status": "cancelled"}
     return REGISTRY.get_sample_value("imprint_dispatches_total", labels) or 0
 
 
