@@ -42,11 +42,12 @@ _W3C: Final = TraceContextTextMapPropagator()
 def create(service: str) -> Tracer:
     """Return the tracer of this process. ValueError: a variable OTEL_* is wrong."""
     processor = BatchSpanProcessor(_Exporter(OTLPSpanExporter()))
-    # Its own words name the address of the collector, which may hold a password; `_Exporter` says what matters.
-    logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
     # Not set as the global provider: libraries would export spans of their own, with what they were given.
     provider = TracerProvider(resource=resource(service), shutdown_on_exit=False)
     provider.add_span_processor(processor)
+    # Last, so that wrong variables are told. Later words of the library quote callers, name the address of the
+    # collector, which may hold a password, and come with each span that is dropped; `_Exporter` says what matters.
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
     return _Tracer(provider, processor)
 
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypeGuard
 
 import structlog
 
@@ -36,6 +36,13 @@ STATE_CHARACTERS: Final = 512
 """Longest `tracestate` that is taken over: what the standard asks to be passed on at least."""
 
 _CONTEXT: Final = re.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}").fullmatch
+
+_MOST_MEMBERS: Final = 32
+_MEMBER: Final = re.compile(
+    r"(?P<key>[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})"
+    r"=[ -+\--<>-~]{0,255}[!-+\--<>-~]"
+).fullmatch
+"""A member of `tracestate`, by the standard."""
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -193,8 +200,16 @@ def received(sent: Mapping[str, object]) -> Carrier | None:
     parent, state = sent.get(PARENT), sent.get(STATE)
     if not isinstance(parent, str) or not _CONTEXT(parent):
         return None
-    has_state = isinstance(state, str) and 0 < len(state) <= STATE_CHARACTERS
-    return {PARENT: parent, STATE: str(state)} if has_state else {PARENT: parent}
+    return {PARENT: parent, STATE: state} if _is_state(state) else {PARENT: parent}
+
+
+def _is_state(sent: object) -> TypeGuard[str]:
+    """Return whether this is a `tracestate` by the standard. The library would log another, text and all."""
+    if not isinstance(sent, str) or len(sent) > STATE_CHARACTERS:
+        return False
+    members = [_MEMBER(member) for part in sent.split(",") if (member := part.strip(" \t"))]
+    keys = {member["key"] for member in members if member}
+    return 0 < len(keys) == len(members) <= _MOST_MEMBERS
 
 
 def _is_wanted(environment: Mapping[str, str]) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import time
@@ -15,6 +16,8 @@ from tests.patience import wait_until
 from tests.ports import free_port
 from tests.spans import PARENT, recording
 
+LIBRARY = "opentelemetry"
+
 
 @pytest.fixture
 def otel(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
@@ -22,8 +25,10 @@ def otel(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
+    level = logging.getLogger(LIBRARY).level
     yield monkeypatch
     tracing.stop()
+    logging.getLogger(LIBRARY).setLevel(level)
 
 
 def test_what_has_ended_is_exported_at_the_end_of_the_process(otel: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -74,6 +79,37 @@ def test_of_an_unreachable_collector_one_line_is_logged(otel: pytest.MonkeyPatch
         wait_until(lambda: bool(lines))
         tracing.stop()
     assert [line["event"] for line in lines] == ["tracing.unsent"]
+
+
+def test_of_spans_that_are_dropped_the_library_says_nothing(
+    otel: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    otel.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
+    otel.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        otel.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        tracing.start("imprint-api")
+        for _ in range(50):
+            tracing.begin("work").end()
+        tracing.stop()
+    assert not [record for record in caplog.records if record.name.startswith(LIBRARY)]
+
+
+def test_of_a_context_that_the_library_refuses_no_text_is_logged(
+    otel: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    otel.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{free_port()}")
+    tracing.start("imprint-api")
+    # As a row of an older version holds it, whose `tracestate` was not looked at.
+    tracing.begin("work", parent={"traceparent": PARENT, "tracestate": "Ada has a cat"}).end()
+    assert "Ada" not in caplog.text
+
+
+def test_a_wrong_variable_is_told_by_the_library(otel: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    otel.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{free_port()}")
+    otel.setenv("OTEL_TRACES_SAMPLER", "allways_on")
+    tracing.start("imprint-api")
+    assert "allways_on" in caplog.text
 
 
 def test_a_caller_that_does_not_sample_is_followed(otel: pytest.MonkeyPatch) -> None:

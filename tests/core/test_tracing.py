@@ -5,6 +5,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.trace import TraceState
 from structlog.testing import capture_logs
 
 from core import deferred, tracing
@@ -82,6 +85,18 @@ def test_a_missing_package_is_said_and_stops_nothing(bare: pytest.MonkeyPatch) -
         ({"traceparent": PARENT, "tracestate": "a=b", "more": "x"}, {"traceparent": PARENT, "tracestate": "a=b"}),
         ({"traceparent": PARENT, "tracestate": "a=" + "b" * 600}, CARRIER),
         ({"traceparent": PARENT, "tracestate": 7}, CARRIER),
+        (
+            {"traceparent": PARENT, "tracestate": "a=b, t@c=d e,,"},
+            {"traceparent": PARENT, "tracestate": "a=b, t@c=d e,,"},
+        ),
+        ({"traceparent": PARENT, "tracestate": "Ada has a cat"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": "a=b,A=c"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": "a=b=c"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": "a=é"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": "a=b\n"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": "a=b,a=c"}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": ",".join(f"a{n}=b" for n in range(33))}, CARRIER),
+        ({"traceparent": PARENT, "tracestate": " ,"}, CARRIER),
         ({}, None),
         ({"traceparent": "00-1-2-03"}, None),
         ({"traceparent": PARENT + "-x"}, None),
@@ -95,6 +110,18 @@ def test_of_received_headers_only_a_valid_context_is_taken(
     headers: dict[str, object], context: dict[str, str] | None
 ) -> None:
     assert tracing.received(headers) == context
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a=b", "c@d=e f", "1@a=x", " g=h\t", "", "1=a", "a=", "*=q"]) | st.text(max_size=9),
+        max_size=40,
+    )
+)
+def test_the_library_keeps_every_tracestate_that_is_taken_and_no_other(members: list[str]) -> None:
+    state = ",".join(members)
+    taken = tracing.received({"traceparent": PARENT, "tracestate": state}) or {}
+    assert ("tracestate" in taken) == (len(TraceState.from_header([state])) > 0)
 
 
 def test_spans_of_a_block_are_children_of_the_active_one_and_the_callers_parent_comes_first() -> None:
