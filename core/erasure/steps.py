@@ -359,7 +359,7 @@ _WITHOUT_FLOWS_OF_WORDS: Final = _execute(
 
 
 _EMPTIED: Final = f"""
-    params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+    params = '{{}}', result = NULL, approval = NULL, trace = NULL, lease = NULL, wake_at = NULL, hold = NULL,
     error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
     status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
     ended_at = coalesce(ended_at, clock_timestamp())
@@ -1067,14 +1067,15 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "events",
             "that announced the erasure: stay, without the name",
             f"""
-            UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL WHERE seq = ANY({_SEQS})
+            UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL, extensions = NULL
+            WHERE seq = ANY({_SEQS})
             """,
         ),
         _execute(
             "dispatches",
             "of these events: stay, without parameters, result, error or name",
             f"""
-            UPDATE dispatches SET params = '{{}}', result = NULL, error = NULL, alone = NULL, lane = NULL
+            UPDATE dispatches SET params = '{{}}', result = NULL, error = NULL, trace = NULL, alone = NULL, lane = NULL
             WHERE event_seq = ANY({_SEQS})
             """,
         ),

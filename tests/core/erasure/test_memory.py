@@ -21,6 +21,7 @@ from tests.core.erasing import AUTHOR, COMPOUND, erased, holding, rows
 from tests.factories import EMBEDDER, a_candidate
 from tests.patience import wait_until
 from tests.samples import TENANT, accept, accept_all, ended, said
+from tests.spans import PARENT
 from tests.works import Works
 
 # One memory
@@ -154,6 +155,16 @@ def test_with_its_evidence_their_text_goes_from_messages_log_quotes_and_index(
         ("m2", 3, False),
         ("m3", 4, False),
     ]
+
+
+def test_with_its_evidence_the_trace_state_of_its_publisher_goes_too(app: Database, works: Works, unique: str) -> None:
+    state = f"publisher={unique}"
+    spoken = said(f"I keep {unique} at home.", message_id="m1") | {"traceparent": PARENT, "tracestate": state}
+    accept_all(app, [spoken, ended(message_count=1)])
+    works.settle()
+    assert rows(app, "SELECT FROM dispatches WHERE trace ->> 'tracestate' = :state", state=state)
+    erased(app, rows(app, LEARNT, w=unique)[0].id, evidence=True)
+    assert holding(app, unique) == []
 
 
 def test_the_index_stands_as_if_the_message_had_been_empty_from_the_start(

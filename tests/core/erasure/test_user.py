@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import tracing
 from core.config import Settings
 from core.erasure import quotes
 from core.errors import Conflict
@@ -16,10 +17,13 @@ from core.memory import tombstones
 from core.memory.changes import Confirm, Derive, Part
 from core.storage.db import Database
 from core.types import Category, Evidence
+from rules.registry import store
 from tests.core.changing import Bench, an_add
 from tests.core.erasing import holding, lived_in, names_forgotten, picture, rows, told, user_erased
 from tests.factories import a_candidate
+from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, accept_all, ended, said
+from tests.spans import CARRIER, PARENT, recording
 from tests.works import Works
 from workers.dispatch.model import Job, Outcome
 from workers.dispatch.relay import DispatchRef
@@ -36,6 +40,40 @@ def test_a_user_is_in_no_table_any_more(app: Database, works: Works, settings: S
     works.settle()
     assert names_forgotten(app) == 1
     assert holding(app, user) == []
+
+
+def test_the_trace_state_of_who_asked_for_it_leaves_with_the_name(
+    app: Database, works: Works, settings: Settings, unique: str
+) -> None:
+    tell = {"action_type": "notify", "channel": "log", "template": "Someone was erased."}
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(name="tells", event_type="user.erased", actions=[tell]), author="test")
+    accept(app, said("I play chess."))
+    carrier = {**CARRIER, "tracestate": f"caller={unique}"}
+    with recording(), tracing.span("request", "server", carrier):
+        user_erased(app, settings)
+    works.settle()
+    assert {"events", "dispatches"} <= set(holding(app, unique))
+    assert names_forgotten(app) == 1
+    assert holding(app, unique) == []
+
+
+def test_the_trace_state_of_what_others_learnt_from_goes_too(
+    app: Database, works: Works, settings: Settings, unique: str
+) -> None:
+    own = {"traceparent": PARENT, "tracestate": f"publisher={unique}"}
+    talk = [
+        said("I play chess.", user="bob", group_id="g", message_id="m1"),
+        said("I live in Porto.", user=WHO, group_id="g", message_id="m2") | own,
+        ended(user=WHO, message_count=2, id="end") | own,
+    ]
+    accept_all(app, talk)
+    works.settle()
+    assert {"events", "dispatches"} <= set(holding(app, unique))
+    user_erased(app, settings, WHO)
+    works.settle()
+    assert rows(app, "SELECT FROM memories WHERE user_id = 'bob'")
+    assert holding(app, unique) == []
 
 
 def test_others_are_untouched(app: Database, works: Works, settings: Settings) -> None:
