@@ -59,7 +59,8 @@ async def call(context: Context, params: CallToolRequestParams) -> CallToolResul
     if tool is None:
         names = ", ".join(TOOLS)
         raise MCPError(INVALID_PARAMS, f"Unknown tool {params.name[:100]!a}. There are: {names}.")
-    with tracing.span(f"tools/call {tool.name}", "internal", attributes=_attributes(tool)) as span:
+    sent = tracing.received(context.meta or {})
+    with tracing.span(f"tools/call {tool.name}", "internal", sent, attributes=_attributes(tool)) as span:
         answer, outcome = await _outcome(context, tool, params)
         if outcome != "answered":
             span.fail("tool_error")

@@ -40,4 +40,7 @@ def session_manager(version: str) -> StreamableHTTPSessionManager:
         on_list_prompts=resources.prompts,
         on_get_prompt=resources.prompt,
     )
+    # Its only one is for traces: it reads `_meta` as OTEL_PROPAGATORS says, baggage too, and logs the text of what is
+    # wrong there. `calls.call` reads it.
+    server.middleware.clear()
     return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
