@@ -170,6 +170,17 @@ def test_every_variable_of_the_page_on_traces_is_handed_through(compose, root):
         assert named <= compose["services"][process]["environment"].keys(), process
 
 
+def test_a_variable_that_is_added_under_the_settings_reaches_every_process(root):
+    page = (root / "docs/traces.md").read_text(encoding="utf-8")
+    assert "add others under `x-settings`" in page
+    text = (root / "docker-compose.yml").read_text(encoding="utf-8")
+    added = yaml.safe_load(
+        text.replace("x-settings: &settings\n", "x-settings: &settings\n  OTEL_BSP_SCHEDULE_DELAY:\n")
+    )
+    for process in PROCESSES:
+        assert "OTEL_BSP_SCHEDULE_DELAY" in added["services"][process]["environment"], process
+
+
 def test_no_password_stands_on_a_command_line(compose):
     for service in compose["services"].values():
         first_line = " ".join(service.get("command") or []).split("<<", 1)[0]
