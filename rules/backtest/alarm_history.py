@@ -19,7 +19,7 @@ from core.types import Event, Json
 from rules.backtest import reading
 from rules.backtest.counters import Side
 from rules.engine import counts
-from rules.engine.counts import DailyBudget, Look, Subject
+from rules.engine.counts import DailyBudget, Look
 from rules.flow import alarms
 from rules.flow.alarms import AlarmRule, Edge
 from rules.flow.schedules import Scheduled
@@ -96,11 +96,11 @@ class AlarmHistory:
 
     def _count(self, side: AlarmSide, dues: Sequence[datetime]) -> Mapping[datetime, Look]:
         own = set(side.dues)
-        due_times, schedule = [due for due in dues if due in own], side.scheduled.schedule
+        due_times = [due for due in dues if due in own]
         if not due_times:
             return {}
         with reading.read_only(self.db, self.tenant_id) as tx:
-            subject = Subject(self.tenant_id, schedule.for_each, due_times)
+            subject = alarms.subject(side.scheduled, due_times)
             return counts.look(tx, subject, side.scheduled.rule.counts or {}, self.budget)
 
     def _begun(self, due: datetime, looks: Mapping[Side, Look]) -> list[tuple[Announcement, list[Side]]]:

@@ -41,6 +41,19 @@ def alarm_problems(rule: AlarmParts) -> Iterator[Problem]:
             yield from _of_leaf(pointer, leaf, rule.counts)
 
 
+def compared_counts(conditions: Leaf | Group | None, clears: Leaf | Group | None) -> frozenset[str]:
+    """Return the names of the counts that a comparison has on one side and another field on the other."""
+    trees = AlarmParts(None, None, conditions, clears)
+    fields = chain.from_iterable(_fields(at, leaf) for at, leaf in _leaves(trees) if isinstance(leaf.value, Reference))
+    return frozenset(name for _, field in fields for name in _counts_of(field))
+
+
+def _counts_of(field: str) -> Iterator[str]:
+    match paths.parse_path(field).steps:
+        case [paths.COUNTS, str(name)]:
+            yield name
+
+
 def _of_other_rule(rule: AlarmParts) -> Iterator[Problem]:
     if rule.schedule is not None and rule.schedule.for_each in {"session", "source"}:
         yield Problem("/schedule/for_each", f"only an alarm looks at each {rule.schedule.for_each}; give it `counts`")

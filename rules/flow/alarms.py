@@ -20,6 +20,7 @@ from core.events import log
 from core.events.log import SOURCE, Announcement
 from core.storage.db import Tx, recordset
 from core.types import Event, Json
+from rules.document.alarm_checks import compared_counts
 from rules.document.schema import Rule
 from rules.document.timing import Schedule
 from rules.engine import counts
@@ -58,6 +59,13 @@ class Edge:
     key: str
     counts: Json
     since: datetime | None = None
+
+
+def subject(scheduled: Scheduled, dues: Sequence[datetime], *, is_live: bool = False) -> Subject:
+    """Return what an alarm counts for at these due times."""
+    rule = scheduled.rule
+    compared = compared_counts(rule.conditions, rule.clears)
+    return Subject(scheduled.tenant_id, scheduled.schedule.for_each, dues, compared, is_live)
 
 
 def edges(scheduled: Scheduled, due: datetime, look: Look, raised: Mapping[str, datetime]) -> list[Edge]:
@@ -150,11 +158,11 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
     """
     rule, version = numbered
     schedule = rule.schedule or Schedule(every_seconds=60)
-    look = counts.look(tx, Subject(tenant_id, schedule.for_each, [now]), rule.counts or {}, budget)[now]
+    scheduled = Scheduled(tenant_id, rule, version, schedule)
+    look = counts.look(tx, subject(scheduled, [now], is_live=True), rule.counts or {}, budget)[now]
     if look.partial:
         detail = "there are too many rows to count; shorten `within_seconds`, or name rarer types"
         raise Invalid([Problem("/counts", detail)])
-    scheduled = Scheduled(tenant_id, rule, version, schedule)
     changed = edges(scheduled, now, look, {})
     key = changed[0].key if changed else min(look.by_key, default=TENANT)
     numbers = look.by_key.get(key, counts.complete(rule.counts or {}, {}))
@@ -163,8 +171,7 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
 
 def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
     """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
-    subject = Subject(scheduled.tenant_id, scheduled.schedule.for_each, [due])
-    look = counts.look(tx, subject, scheduled.rule.counts or {}, budget)[due]
+    look = counts.look(tx, subject(scheduled, [due], is_live=True), scheduled.rule.counts or {}, budget)[due]
     raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled))}
     changed = edges(scheduled, due, look, raised)
     rule = AlarmRule.of(scheduled)

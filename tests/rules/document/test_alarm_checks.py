@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import Invalid
 from core.types import Json
+from rules.document.alarm_checks import compared_counts
 from rules.document.schema import parse
 from tests.rules.samples import DEAD, a_document, a_leaf, an_alarm
 
@@ -73,6 +74,13 @@ def without(document: Json, name: str) -> Json:
 )
 def test_what_only_an_alarm_has_is_refused_elsewhere(document: Json, pointer: str, detail: str) -> None:
     assert any(at == pointer and detail in said for at, said in problems(document))
+
+
+def test_counts_that_are_compared_with_another_field_are_known() -> None:
+    conditions = a_leaf(">", {"field": "payload.counts.b"}, field="count.a")
+    named = dict.fromkeys("abc", DEAD)
+    rule = parse(an_alarm(counts=named, conditions=conditions, clears=a_leaf("<", 2, field="count.c")))
+    assert compared_counts(rule.conditions, rule.clears) == {"a", "b"}
 
 
 @pytest.mark.parametrize("value", [99_999, 100_000.0, "many"])
