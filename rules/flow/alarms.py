@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from core.events.log import SOURCE, Announcement
 from core.storage.db import Tx, recordset
 from core.types import Event, Json
 from rules.document.alarm_checks import compared_counts
+from rules.document.counting import AnyCount
 from rules.document.schema import Rule
 from rules.document.timing import Schedule
 from rules.engine import counts
@@ -33,8 +34,10 @@ from rules.flow.schedules import Fired, Scheduled
 EDGES: Final = 1_000
 """Edges announced at one due time; those beyond it follow at the next."""
 
-Reason = Literal["over", "disabled", "changed"]
-"""Why an alarm is over: by its counts, or because the rule was disabled; deleted, or counts for other keys."""
+Reason = Literal["over", "absent", "ended", "disabled", "changed"]
+"""Why an alarm is over: by its counts; because of its key nothing is counted any more; or because the rule is over by
+`ends_at`, was disabled, or was deleted or counts for other keys.
+"""
 
 _KEY_FIELDS: Final = {"user": "user_id", "session": "session_id", "source": "source"}
 """Field of the payload that names the key, by what the rule looks at each of."""
@@ -54,11 +57,12 @@ class AlarmRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An alarm that begins (`since` is None) or is over, for a key, with what was counted."""
+    """An alarm that begins (`since` is None) or is over for a reason, for a key, with what was counted."""
 
     key: str
     counts: Json
     since: datetime | None = None
+    reason: Reason = "over"
 
 
 def subject(scheduled: Scheduled, dues: Sequence[datetime], *, is_live: bool = False) -> Subject:
@@ -71,22 +75,32 @@ def subject(scheduled: Scheduled, dues: Sequence[datetime], *, is_live: bool = F
 def edges(scheduled: Scheduled, due: datetime, look: Look, raised: Mapping[str, datetime]) -> list[Edge]:
     """Return what has begun or ceased to hold. Nothing has where rows were left out of the counts.
 
-    `raised`: the raised alarms by key, each with its beginning.
+    `raised`: the raised alarms by key, each with its beginning. Where more than MAX_KEYS would be raised, none is, and
+    the look becomes partial.
     """
     rule = scheduled.rule
     if look.partial or rule.counts is None:
         return []
     opens, closes = compile_conditions(rule.conditions), compile_conditions(rule.clears)
     nothing = counts.complete(rule.counts, {})
-    changed = []
+    begun, over = list[Edge](), list[Edge]()
     for key in sorted({*look.by_key, *raised}):
         numbers = look.by_key.get(key, nothing)
         facts = Facts(_event(AlarmRule.of(scheduled), due, Edge(key, numbers)))
         if key not in raised and opens(facts):
-            changed.append(Edge(key, numbers))
+            begun.append(Edge(key, numbers))
         elif key in raised and (closes(facts) if rule.clears else not opens(facts)):
-            changed.append(Edge(key, numbers, raised[key]))
-    return changed[:EDGES]
+            over.append(Edge(key, numbers, raised[key]))
+        elif key in raised and key not in look.by_key and due - raised[key] > _longest(rule.counts):
+            over.append(Edge(key, numbers, raised[key], "absent"))
+    if begun and len(raised) + len(begun) > counts.MAX_KEYS:
+        begun, look.partial = [], True
+    return sorted([*begun, *over], key=lambda edge: edge.key)[:EDGES]
+
+
+def _longest(counted: Mapping[str, AnyCount]) -> timedelta:
+    """Return the longest period that is counted."""
+    return timedelta(seconds=max(getattr(count, "within_seconds", None) or 0 for count in counted.values()))
 
 
 def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime) -> dict[str, datetime]:
@@ -100,11 +114,11 @@ def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime
     return left
 
 
-def announcement(rule: AlarmRule, due: datetime, edge: Edge, reason: Reason = "over") -> Announcement:
+def announcement(rule: AlarmRule, due: datetime, edge: Edge) -> Announcement:
     """Return `alarm.raised`, to which the rule reacts, or `alarm.cleared`; its id does not depend on the clock."""
     payload, verb = _payload(rule, due, edge), "raised"
     if edge.since is not None:
-        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": reason}, "cleared"
+        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": edge.reason}, "cleared"
     # Not the key itself: the id stays where a user is erased.
     digest = [blake2b(edge.key.encode(), digest_size=8).hexdigest()] if edge.key else []
     name = "@".join([rule.name, _utc(due), verb, *digest])
@@ -172,7 +186,8 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
 def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
     """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
     look = counts.look(tx, subject(scheduled, [due], is_live=True), scheduled.rule.counts or {}, budget)[due]
-    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled))}
+    some = {"most": counts.MAX_KEYS + 1}
+    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled) | some)}
     changed = edges(scheduled, due, look, raised)
     rule = AlarmRule.of(scheduled)
     log.announce(tx, scheduled.tenant_id, [announcement(rule, due, edge) for edge in changed])
@@ -212,7 +227,7 @@ def _announce_over(tx: Tx, rows: Mapping[str, Sequence[Any]], now: datetime, rea
     raised = {tenant_id: [row for row in of_tenant if row.raised_at] for tenant_id, of_tenant in rows.items()}
     for tenant_id, over in raised.items():
         events = [
-            announcement(AlarmRule(row.rule, row.version, row.for_each), now, Edge(row.key, {}, row.raised_at), reason)
+            announcement(AlarmRule(row.rule, row.version, row.for_each), now, Edge(row.key, {}, row.raised_at, reason))
             for row in over
         ]
         log.announce(tx, tenant_id, events)
@@ -225,6 +240,7 @@ def _rule_key(scheduled: Scheduled) -> dict[str, str]:
 
 _RAISED = text("""
     SELECT key, raised_at FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND raised_at IS NOT NULL
+    ORDER BY key LIMIT :most
 """)
 
 _DELETE = text("DELETE FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND key = ANY(:keys)")

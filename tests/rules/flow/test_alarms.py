@@ -13,6 +13,7 @@ from core.storage.db import Database
 from core.types import Json
 from rules.document.schema import parse
 from rules.document.timing import Schedule
+from rules.engine import counts
 from rules.engine.counts import DailyBudget, Look
 from rules.flow import alarms, schedules
 from rules.flow.alarms import Edge
@@ -136,8 +137,8 @@ def test_who_fell_silent_is_told_of(app: Database, queue: Database) -> None:
     silent: Json = {
         "all": [{"field": "count.lately", "op": "==", "value": 0}, {"field": "count.day", "op": ">", "value": 0}]
     }
-    counts = {"day": a_day, "lately": a_day | {"within_seconds": 3600}}
-    save(app, counts=counts, conditions=silent, schedule={"every_seconds": 60, "for_each": "user"})
+    counted = {"day": a_day, "lately": a_day | {"within_seconds": 3600}}
+    save(app, counts=counted, conditions=silent, schedule={"every_seconds": 60, "for_each": "user"})
     look(queue, NOON)
     orders(app, queue, NOON - 61 * MINUTE, 2, payload={"user_id": "ada"})
     orders(app, queue, NOON - 30 * MINUTE, 2, payload={"user_id": "bob"})
@@ -239,6 +240,29 @@ def test_where_rows_were_left_out_nothing_begins_or_ends() -> None:
     assert alarms.edges(an_alarm_of(), NOON, Look({"shop": {"orders": 9}}), raised) == [
         Edge("shop", {"orders": 9}),
         Edge("stall", {"orders": 0}, NOON),
+    ]
+
+
+def test_a_key_of_which_nothing_is_counted_any_more_is_over_after_the_longest_period() -> None:
+    rule = an_alarm_of(clears={"field": "count.orders", "op": ">", "value": 99})
+    raised = {"shop": NOON}
+    assert alarms.edges(rule, NOON + 5 * MINUTE, Look(), raised) == []
+    counted = Look({"shop": {"orders": 1}})
+    assert alarms.edges(rule, NOON + 6 * MINUTE, counted, raised) == [], "it does not clear, and something is counted"
+    assert alarms.edges(rule, NOON + 6 * MINUTE, Look(), raised) == [Edge("shop", {"orders": 0}, NOON, "absent")]
+
+
+def test_no_more_alarms_are_raised_than_keys_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MAX_KEYS", 2)
+    look = Look({name: {"orders": 3} for name in "abc"})
+    assert alarms.edges(an_alarm_of(), NOON, look, {}) == []
+    assert look.partial
+    look = Look({name: {"orders": 3} for name in "ab"})
+    assert [edge.key for edge in alarms.edges(an_alarm_of(), NOON, look, {"z": NOON})] == ["z"], "it may be over"
+    assert look.partial
+    assert [edge.key for edge in alarms.edges(an_alarm_of(), NOON, Look({"b": {"orders": 3}}), {"z": NOON})] == [
+        "b",
+        "z",
     ]
 
 
