@@ -143,7 +143,7 @@ def _utc(moment: datetime) -> str:
 
 
 def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fired | None:
-    """Look at an alarm whose due time has come; of several missed ones at the latest.
+    """Look at an alarm whose due time has come; of several missed ones at the latest. From `ends_at` on it is over.
 
     Like `schedules.fire`: an alarm that is new, enabled again, or whose schedule has changed, is looked at from now on.
     None: another clock holds the row, or the rule has been edited since it was read.
@@ -151,18 +151,32 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fi
     row = schedules.lock(tx, scheduled)
     if row is None:
         return schedules.begin(tx, scheduled, now)
-    if not scheduled.rule.enabled:
-        schedules.store(tx, scheduled, fired_to=now)
-        return Fired(_disable(tx, scheduled, now), None)
+    end = _end_of(scheduled.rule, now)
+    if end is not None:
+        return _finish(tx, scheduled, now, end)
     if row.schedule != schedules.table(scheduled):
-        return schedules.store(tx, scheduled, fired_to=now)
+        return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=now))
     coming = schedules.next_due(scheduled.schedule, row.fired_to)
     if coming is None or coming > now:
-        return Fired(0, coming)
+        return _until_end(scheduled, Fired(0, coming))
     due = next(iter(schedules.missed_times(scheduled, row.fired_to, now, "once")), None)
     if due is None:
-        return schedules.store(tx, scheduled, fired_to=now)
-    return schedules.store(tx, scheduled, fired_to=due, fresh=_look(tx, scheduled, due, budget))
+        return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=now))
+    fresh = _look(tx, scheduled, due, budget)
+    return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=due, fresh=fresh))
+
+
+def _end_of(rule: Rule, now: datetime) -> Reason | None:
+    """Return why a rule counts no longer; None: it does."""
+    if not rule.enabled:
+        return "disabled"
+    return "ended" if rule.ends_at is not None and rule.ends_at <= now else None
+
+
+def _until_end(scheduled: Scheduled, fired: Fired) -> Fired:
+    """Return when to look again: at the latest when the rule is over, which ends its alarms."""
+    moments = [moment for moment in (fired.again_at, scheduled.rule.ends_at) if moment is not None]
+    return replace(fired, again_at=min(moments, default=None))
 
 
 def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, budget: DailyBudget) -> Event:
@@ -208,10 +222,11 @@ def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[st
     return [row | {"partial": look.partial} for row in rows]
 
 
-def _disable(tx: Tx, scheduled: Scheduled, now: datetime) -> int:
-    """Forget the alarms of a disabled rule; return how many of them were raised."""
+def _finish(tx: Tx, scheduled: Scheduled, now: datetime, reason: Reason) -> Fired:
+    """Forget the alarms of a rule that need not be looked at before it is edited; those that were raised are over."""
+    schedules.store(tx, scheduled, fired_to=now)
     rows = tx.execute(_FORGET, _rule_key(scheduled)).all()
-    return _announce_over(tx, {scheduled.tenant_id: rows}, now, "disabled")
+    return Fired(_announce_over(tx, {scheduled.tenant_id: rows}, now, reason), None)
 
 
 def forget_gone(tx: Tx, now: datetime) -> int:

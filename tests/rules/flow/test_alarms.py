@@ -228,6 +228,17 @@ def test_outside_of_its_time_an_alarm_is_not_looked_at(app: Database, queue: Dat
     ]
 
 
+def test_an_alarm_is_over_when_its_rule_ends(app: Database, queue: Database) -> None:
+    save(app, ends_at=(NOON + 1.5 * MINUTE).isoformat())
+    look(queue, NOON)
+    orders(app, queue, NOON, 3)
+    assert look(queue, NOON + MINUTE) == Fired(1, NOON + 1.5 * MINUTE)
+    assert look(queue, NOON + 1.5 * MINUTE) == Fired(1, None), "it need not be looked at before it is edited"
+    assert look(queue, NOON + 2 * MINUTE) == Fired(0, None)
+    assert said(queue)[-1][1]["reason"] == "ended"
+    assert rows(queue) == []
+
+
 def an_alarm_of(each: str = "source", **fields: Any) -> Scheduled:
     document = an_alarm(counts=ORDERS, conditions=MANY, schedule={"every_seconds": 60, "for_each": each}, **fields)
     rule = parse(document)
