@@ -265,13 +265,17 @@ _DISPATCHES: Final = {
 }
 
 _SPENT: Final = text("""
-    SELECT d.due, '' AS key, 0 AS looked, 1 AS keys,
+    SELECT d.due, '' AS key, s.looked, 1 AS keys,
            greatest(s.tokens / cast(:tokens AS float8), s.cost / cast(:cost AS float8)) AS total
     FROM unnest(cast(:dues AS timestamptz[])) AS d (due)
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-        FROM model_calls
-        WHERE tenant_id = :tenant AND at >= date_trunc('day', d.due, 'UTC') AND at <= d.due
+        SELECT coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost,
+               count(*) AS looked
+        FROM (
+            SELECT input_tokens, output_tokens, cost FROM model_calls
+            WHERE tenant_id = :tenant AND at >= date_trunc('day', d.due, 'UTC') AND at <= d.due
+            LIMIT :most + 1
+        ) AS calls
     ) AS s
 """)
 """`greatest` ignores the null of a limit that is not set."""

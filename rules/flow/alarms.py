@@ -13,7 +13,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
+from psycopg.errors import QueryCanceled
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from core.errors import Invalid, Problem
 from core.events import log
@@ -33,6 +35,9 @@ from rules.flow.schedules import Fired, Scheduled
 
 EDGES: Final = 1_000
 """Edges announced at one due time; those beyond it follow at the next."""
+
+LOOK_SECONDS: Final = 2.0
+"""Maximum time of one count, because the alarms of all tenants share the clock."""
 
 Reason = Literal["over", "absent", "ended", "disabled", "changed"]
 """Why an alarm is over: by its counts; because of its key nothing is counted any more; or because the rule is over by
@@ -199,7 +204,7 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
 
 def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
     """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
-    look = counts.look(tx, subject(scheduled, [due], is_live=True), scheduled.rule.counts or {}, budget)[due]
+    look = _count(tx, scheduled, due, budget)
     some = {"most": counts.MAX_KEYS + 1}
     raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled) | some)}
     changed = edges(scheduled, due, look, raised)
@@ -212,6 +217,20 @@ def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> i
     values = {"for_each": rule.for_each, "version": rule.version, "due": due, "rows": recordset(rows)}
     tx.execute(_STORE, {**_rule_key(scheduled), **values})
     return len(changed)
+
+
+def _count(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> Look:
+    """Count for a due time; where a count takes longer than LOOK_SECONDS, the look is partial."""
+    try:
+        with tx.begin_nested():
+            tx.execute(_PATIENCE, {"limit": f"{LOOK_SECONDS * 1000:.0f}"})
+            look = counts.look(tx, subject(scheduled, [due], is_live=True), scheduled.rule.counts or {}, budget)[due]
+            tx.execute(_NO_HASTE)
+    except OperationalError as error:
+        if not isinstance(error.orig, QueryCanceled):
+            raise
+        return Look(partial=True)
+    return look
 
 
 def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[str, datetime]) -> list[Json]:
@@ -252,6 +271,10 @@ def _announce_over(tx: Tx, rows: Mapping[str, Sequence[Any]], now: datetime, rea
 def _rule_key(scheduled: Scheduled) -> dict[str, str]:
     return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
+
+_PATIENCE = text("SELECT set_config('statement_timeout', :limit, true)")
+
+_NO_HASTE = text("SET LOCAL statement_timeout TO DEFAULT")
 
 _RAISED = text("""
     SELECT key, raised_at FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND raised_at IS NOT NULL

@@ -226,6 +226,13 @@ def test_the_share_of_a_budget_is_that_of_the_limit_nearer_to_its_end(app: Datab
     assert number(either, share, NOON - 2 * MINUTE, budget=DailyBudget(1000, 0.5)) == 0
 
 
+def test_a_share_of_too_many_calls_is_partial(app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MAX_COUNTED", 2)
+    for _ in range(3):
+        calls(app, 1, 0.5, NOON - MINUTE)
+    assert looks(queue, {"n": {"of": "budget"}}, NOON, budget=DailyBudget(1000, None))[0].partial
+
+
 def test_a_plain_count_ends_at_its_limit_and_any_other_is_partial(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

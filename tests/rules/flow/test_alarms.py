@@ -228,6 +228,23 @@ def test_outside_of_its_time_an_alarm_is_not_looked_at(app: Database, queue: Dat
     ]
 
 
+def test_a_count_that_takes_too_long_leaves_the_alarm_as_it_is(
+    app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(app, counts=ORDERS | {"spent": {"of": "budget"}})
+    look(queue, NOON)
+    orders(app, queue, NOON, 3)
+    look(queue, NOON + MINUTE)
+    monkeypatch.setattr(alarms, "LOOK_SECONDS", 0.1)
+    with app.tenant(TENANT) as tx, tx.begin_nested() as held:
+        tx.execute(text("LOCK TABLE model_calls IN ACCESS EXCLUSIVE MODE"))
+        assert look(queue, NOON + 7 * MINUTE) == Fired(0, NOON + 8 * MINUTE)
+        held.rollback()
+    assert [(row.partial, row.raised_at) for row in rows(queue)] == [(True, NOON + MINUTE)]
+    monkeypatch.undo()
+    assert look(queue, NOON + 8 * MINUTE) == Fired(1, NOON + 9 * MINUTE)
+
+
 def test_an_alarm_is_over_when_its_rule_ends(app: Database, queue: Database) -> None:
     save(app, ends_at=(NOON + 1.5 * MINUTE).isoformat())
     look(queue, NOON)
