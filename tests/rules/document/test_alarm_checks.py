@@ -34,6 +34,8 @@ def test_an_alarm_reacts_to_its_own_event() -> None:
         ({"conditions": a_leaf(">", 1, field="count.x")}, "/conditions/field", "there are: `count.dead`"),
         ({"conditions": a_leaf(">", 100_000, field="count.dead")}, "/conditions/value", "ends at 100,000"),
         ({"conditions": a_leaf("==", 100_001, field="count.dead")}, "/conditions/value", "ends at 100,000"),
+        ({"conditions": a_leaf("<", 200_000, field="count.dead")}, "/conditions/value", "ends at 100,000"),
+        ({"clears": a_leaf("<=", 100_000, field="count.dead")}, "/clears/value", "ends at 100,000"),
         (
             {"conditions": a_leaf(">", {"field": "count.x"}, field="count.dead")},
             "/conditions/value/field",
@@ -81,6 +83,24 @@ def test_counts_that_are_compared_with_another_field_are_known() -> None:
     named = dict.fromkeys("abc", DEAD)
     rule = parse(an_alarm(counts=named, conditions=conditions, clears=a_leaf("<", 2, field="count.c")))
     assert compared_counts(rule.conditions, rule.clears) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        {"of": "events", "event_type": "order.placed", "within_seconds": 60, "sum": "payload.total"},
+        {**DEAD, "per": "all"},
+        {"of": "budget"},
+    ],
+)
+@pytest.mark.parametrize("op", [">", "<", "<="])
+def test_a_sum_or_a_share_may_be_any_number(count: Json, op: str) -> None:
+    assert parse(an_alarm(counts={"n": count, "all": DEAD}, conditions=a_leaf(op, 200_000, field="count.n")))
+
+
+@pytest.mark.parametrize("op", [">=", "<"])
+def test_the_largest_count_can_be_told_from_smaller_ones(op: str) -> None:
+    assert parse(an_alarm(conditions=a_leaf(op, 100_000, field="count.dead")))
 
 
 @pytest.mark.parametrize("value", [99_999, 100_000.0, "many"])
