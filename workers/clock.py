@@ -8,10 +8,11 @@ from __future__ import annotations
 import signal
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 
 import structlog
@@ -48,6 +49,9 @@ FAILURE_PAUSE_SECONDS = 1.0
 
 IDLE_SWEEPS = 2
 """Sweeps that are one while no dispatch is open: one that is held until a time is released so much later."""
+
+ALARM_SHARE = 0.5
+"""Part of the time between two sweeps that a turn has for alarms, which may take long to count."""
 
 CONNECTIONS = 2
 """One for the turns, one for the heartbeat."""
@@ -106,6 +110,20 @@ class Agenda:
         return min(self._look_at.values(), default=None)
 
 
+class TenantTurns:
+    """Order in which tenants have their alarms looked at: the one that was last served longest ago comes first."""
+
+    def __init__(self) -> None:
+        self._served: dict[str, int] = {}
+        self._numbers = count()
+
+    def next(self, waiting: Sequence[Scheduled]) -> Scheduled:
+        """Return the first alarm that waits of the tenant whose turn it is."""
+        scheduled = min(waiting, key=lambda alarm: self._served.get(alarm.tenant_id, -1))
+        self._served[scheduled.tenant_id] = next(self._numbers)
+        return scheduled
+
+
 class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     """A scheduler for Celery's beat, over the rules in the database.
 
@@ -124,6 +142,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._spacing = Spacing()
         self._name = ""
         self._looks = Looks()
+        self._turns = TenantTurns()
         self._rests = False
         super().__init__(*args, **options)
 
@@ -191,7 +210,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         glance, timed = (sweep.GLANCE, glances.look()) if glances.is_due else (sweep.NOW, nullcontext())
         with timed:
             ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *self._book.asking)
-        if self._book.edited(stands) or expiring:
+        # What the agenda does not know was read in a turn that failed then.
+        if self._book.edited(stands) or expiring or not self._agenda.knows(self._book.sets):
             with self._db.queue() as tx:
                 self._book.refresh(tx)
                 if not self._agenda.knows(self._book.sets):
@@ -219,8 +239,13 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             return released + sweep.due(tx, policy, looks=self._looks)
 
     def _fire(self, now: datetime) -> None:
-        """Fire what is due, rule by rule and page by page, until the next sweep is due."""
-        due = deque(self._agenda.due(now))
+        """Fire what is due, alarms last."""
+        due = self._agenda.due(now)
+        self._fire_schedules(deque(scheduled for scheduled in due if scheduled.rule.counts is None), now)
+        self._fire_alarms([scheduled for scheduled in due if scheduled.rule.counts is not None], now)
+
+    def _fire_schedules(self, due: deque[Scheduled], now: datetime) -> None:
+        """Fire rule by rule and page by page, until the next sweep is due."""
         ends = time.monotonic() + self._settings.sweep_seconds
         room = self._room() if any(_is_for_users(scheduled) for scheduled in due) else 0
         while due and time.monotonic() < ends:
@@ -232,6 +257,16 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             room -= fired.events
             if fired.again_at is not None and fired.again_at <= now:
                 due.append(scheduled)
+
+    def _fire_alarms(self, waiting: list[Scheduled], now: datetime) -> None:
+        """Look at alarms, the tenants in turns; at one at least. Those that this turn has no time for stay due."""
+        ends = time.monotonic() + self._settings.sweep_seconds * ALARM_SHARE
+        while waiting:
+            scheduled = self._turns.next(waiting)
+            waiting.remove(scheduled)
+            self._fire_one(scheduled, now)
+            if time.monotonic() >= ends:
+                return
 
     def _fire_one(self, scheduled: Scheduled, now: datetime) -> Fired:
         policy, page = self._settings.catch_up, self._settings.schedule_page
@@ -272,7 +307,7 @@ def run_clock(settings: Settings) -> None:
 
 
 def _is_for_users(scheduled: Scheduled) -> bool:
-    return scheduled.schedule.for_each == "user" and scheduled.rule.counts is None
+    return scheduled.schedule.for_each == "user"
 
 
 def _stop(*_: object) -> None:

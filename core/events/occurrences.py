@@ -48,27 +48,43 @@ class Occurrences:
 
     def note(self, tenant_id: str, event_type: str, names: Mapping[str, str], **numbers: int) -> None:
         """Add numbers to the sums that the next event of this type with these names will have; returns at once."""
-        occurrence = tenant_id, event_type, tuple(names.items())
+        self._add((tenant_id, event_type, tuple(names.items())), numbers)
+
+    def _add(self, occurrence: Occurrence, numbers: Mapping[str, int]) -> None:
         with self._lock:
             if len(self._sums) >= KINDS and occurrence not in self._sums:
-                log.warning("occurrences.dropped", tenant=tenant_id)
+                log.warning("occurrences.dropped", tenant=occurrence[0])
             else:
                 self._sums.setdefault(occurrence, Counter()).update(numbers)
 
     def announce(self) -> None:
-        """Announce the sums so far, one transaction for each tenant."""
+        """Announce the sums so far, one transaction for each tenant. Those that the database refuses are kept.
+
+        SQLAlchemyError: the first of its failures, after all tenants had their turn.
+        """
         with self._lock:
             sums, self._sums = self._sums, {}
+        failures = []
         for tenant_id in sorted({tenant_id for tenant_id, *_ in sums}):
-            own = [
-                Announcement(str(uuid7()), event_type, datetime.now(UTC), {**dict(names), **numbers})
-                for (owner, event_type, names), numbers in sums.items()
-                if owner == tenant_id
-            ]
-            with self._db.tenant(tenant_id) as tx:
-                event_log.announce(tx, tenant_id, own)
+            own = {occurrence: numbers for occurrence, numbers in sums.items() if occurrence[0] == tenant_id}
+            try:
+                self._announce(tenant_id, own)
+            except SQLAlchemyError as error:
+                failures.append(error)
+                for occurrence, numbers in own.items():
+                    self._add(occurrence, numbers)
         if sums:
             self._doorbell.notify()
+        if failures:
+            raise failures[0]
+
+    def _announce(self, tenant_id: str, sums: Mapping[Occurrence, Mapping[str, int]]) -> None:
+        announcements = [
+            Announcement(str(uuid7()), event_type, datetime.now(UTC), {**dict(names), **numbers})
+            for (_, event_type, names), numbers in sums.items()
+        ]
+        with self._db.tenant(tenant_id) as tx:
+            event_log.announce(tx, tenant_id, announcements)
 
     def close(self) -> None:
         """Stop the thread."""

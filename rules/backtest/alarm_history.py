@@ -6,6 +6,7 @@ Counted by the statements of the clock, as of the due time. At the beginning not
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,16 +20,22 @@ from core.types import Event, Json
 from rules.backtest import reading
 from rules.backtest.counters import Side
 from rules.engine import counts
-from rules.engine.counts import DailyBudget, Look, Subject
+from rules.engine.counts import DailyBudget, Look
 from rules.flow import alarms
 from rules.flow.alarms import AlarmRule, Edge
 from rules.flow.schedules import Scheduled
 
 MAX_LOOKS: Final = 20_000
-"""Maximum due times of the alarms of both sides: two weeks of one that looks each minute."""
+"""Maximum counts at all due times of both sides: two weeks of an alarm with one count that looks each minute."""
 
-AT_ONCE: Final = 50
-"""Due times counted by one statement."""
+FOR_KEYS: Final = 10
+"""How many times a look at each user, session or source counts."""
+
+MAX_SECONDS: Final = 300.0
+"""Maximum time that all looks take together with what is done between them."""
+
+AT_ONCE: Final = 10
+"""Due times of a tenant counted by one statement; those of users, sessions and sources are counted one by one."""
 
 FIRST_SEQ: Final = -(2**39)
 """Seq of the first look; they increase, and never reach those of the log."""
@@ -55,6 +62,15 @@ class AlarmSide:
         self.partial += look.partial
         return begun
 
+    @property
+    def is_for_keys(self) -> bool:
+        return self.scheduled.schedule.for_each != "tenant"
+
+    @property
+    def cost(self) -> int:
+        """Return how many counts its looks take."""
+        return len(self.dues) * len(self.scheduled.rule.counts or ()) * (FOR_KEYS if self.is_for_keys else 1)
+
     def as_json(self) -> Json:
         """Return the numbers of the period; `standing`: what is raised at its end."""
         numbers = {name: getattr(self, name) for name in ("raised", "cleared", "partial")}
@@ -77,14 +93,26 @@ class AlarmHistory:
 
     def require_few(self) -> None:
         """Raise Invalid if there are too many due times to count for."""
-        if sum(len(side.dues) for side in self.sides.values()) > MAX_LOOKS:
-            detail = f"the alarm looks more than {MAX_LOOKS:,} times in this range; shorten it"
+        if sum(side.cost for side in self.sides.values()) > MAX_LOOKS:
+            detail = (
+                f"the alarm counts more than {MAX_LOOKS:,} times in this range (each of its counts at each look, "
+                f"{FOR_KEYS} times for each user, session or source); shorten it"
+            )
             raise Invalid([Problem("/from", detail)])
 
     def looks(self) -> Iterator[tuple[Event, Sequence[Side]]]:
-        """Yield what each due time raises, with the sides that see it; a due time without that is seen by none."""
-        seqs, dues = count(FIRST_SEQ), self._dues()
-        while page := list(islice(dues, AT_ONCE)):
+        """Yield what each due time raises, with the sides that see it; a due time without that is seen by none.
+
+        Invalid: it takes longer than MAX_SECONDS.
+        """
+        seqs, dues, ends = count(FIRST_SEQ), self._dues(), time.monotonic() + MAX_SECONDS
+        at_once = 1 if any(side.is_for_keys for side in self.sides.values()) else AT_ONCE
+        while page := list(islice(dues, at_once)):
+            if time.monotonic() > ends:
+                detail = (
+                    f"after {MAX_SECONDS:g} seconds the alarm was not counted beyond {page[0].isoformat()}; shorten it"
+                )
+                raise Invalid([Problem("/from", detail)])
             counted = {name: self._count(side, page) for name, side in self.sides.items()}
             for due in page:
                 begun = self._begun(due, {name: looks[due] for name, looks in counted.items() if due in looks})
@@ -96,11 +124,11 @@ class AlarmHistory:
 
     def _count(self, side: AlarmSide, dues: Sequence[datetime]) -> Mapping[datetime, Look]:
         own = set(side.dues)
-        due_times, schedule = [due for due in dues if due in own], side.scheduled.schedule
+        due_times = [due for due in dues if due in own]
         if not due_times:
             return {}
         with reading.read_only(self.db, self.tenant_id) as tx:
-            subject = Subject(self.tenant_id, schedule.for_each, due_times)
+            subject = alarms.subject(side.scheduled, due_times)
             return counts.look(tx, subject, side.scheduled.rule.counts or {}, self.budget)
 
     def _begun(self, due: datetime, looks: Mapping[Side, Look]) -> list[tuple[Announcement, list[Side]]]:

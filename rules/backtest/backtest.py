@@ -34,6 +34,9 @@ from rules.registry import store
 REPORTED: Final = 5_000
 """Events between two reports of progress."""
 
+REPORT_SECONDS: Final = 1.0
+"""Time between two of them where events come slowly; a caller that has gone ends the backtest there."""
+
 SHOWN_EVENTS: Final = 20
 """Maximum event ids listed in a sample, the last ones."""
 
@@ -171,12 +174,13 @@ class Backtest:
         No transaction is open while the caller has control, so it may resume late, or never.
         """
         done = reported = 0
+        reported_at = time.monotonic()
         yield BacktestProgress(0, self._stretch.total, 0)
         for page in self._stretch.pages():
             self._take(page)
             done += len(page)
-            if done - reported >= REPORTED:
-                reported = done
+            if done - reported >= REPORTED or time.monotonic() - reported_at >= REPORT_SECONDS:
+                reported, reported_at = done, time.monotonic()
                 yield BacktestProgress(done, self._stretch.total, self._draft.tally.fired)
         self._close()
         yield Result(self._report(done))

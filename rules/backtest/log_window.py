@@ -6,6 +6,7 @@ Read-only: every transaction is declared so, and ends before its results are pas
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +32,9 @@ from rules.flow.schedules import Scheduled
 
 PAGE: Final = 500
 """Events read at once: as many as a router claims, so the same sizes fit."""
+
+PAGE_SECONDS: Final = 1.0
+"""Time after which a page ends."""
 
 MAX_TICKS: Final = 1_000_000
 """Maximum due times, multiplied by users, of schedules in one period."""
@@ -81,7 +85,7 @@ class LogWindow:
     def pages(self) -> Iterator[list[Met]]:
         """Yield all of it page by page, in the order in which the rules see it: that of the log."""
         merged = self._merge()
-        while page := list(islice(merged, PAGE)):
+        while page := _page(merged):
             yield page
 
     def _merge(self) -> Iterator[Met]:
@@ -126,6 +130,17 @@ class LogWindow:
         if rule.schedule is None:
             raise ValueError(side)
         return Scheduled(self.tenant_id, rule, version, rule.schedule)
+
+
+def _page(merged: Iterator[Met]) -> list[Met]:
+    """Return the next page; a short one where it comes slowly, as the looks of alarms may."""
+    page, ends = list(islice(merged, 1)), time.monotonic() + PAGE_SECONDS
+    while len(page) < PAGE and time.monotonic() < ends:
+        met = next(merged, None)
+        if met is None:
+            break
+        page.append(met)
+    return page
 
 
 def _time(met: Met) -> datetime:

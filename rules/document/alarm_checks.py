@@ -8,14 +8,18 @@ from typing import Final, NamedTuple
 
 from core.errors import Problem
 from rules.document.condition_tree import Group, Leaf, Reference, leaves
-from rules.document.counting import MAX_COUNTED, AnyCount, EventCount, MemoryCount
+from rules.document.counting import MAX_COUNTED, AnyCount, BudgetShare, EventCount, MemoryCount
 from rules.document.timing import Schedule
 from rules.expressions import paths
 
 SHORTEST_SECONDS: Final = 60
 """Shortest interval of an alarm, because each look reads the database."""
 
-ABOVE: Final = frozenset({">", ">=", "=="})
+BEYOND: Final = frozenset({">=", "<"})
+"""Operators that can tell numbers apart with the largest count on the right side."""
+
+UP_TO: Final = frozenset({">", "<=", "==", "!="})
+"""Operators that cannot."""
 
 
 class AlarmParts(NamedTuple):
@@ -39,6 +43,19 @@ def alarm_problems(rule: AlarmParts) -> Iterator[Problem]:
             yield Problem("/conditions", "an alarm needs conditions on its counts; compare one, such as `count.dead`")
         for pointer, leaf in _leaves(rule):
             yield from _of_leaf(pointer, leaf, rule.counts)
+
+
+def compared_counts(conditions: Leaf | Group | None, clears: Leaf | Group | None) -> frozenset[str]:
+    """Return the names of the counts that a comparison has on one side and another field on the other."""
+    trees = AlarmParts(None, None, conditions, clears)
+    fields = chain.from_iterable(_fields(at, leaf) for at, leaf in _leaves(trees) if isinstance(leaf.value, Reference))
+    return frozenset(name for _, field in fields for name in _counts_of(field))
+
+
+def _counts_of(field: str) -> Iterator[str]:
+    match paths.parse_path(field).steps:
+        case [paths.COUNTS, str(name)]:
+            yield name
 
 
 def _of_other_rule(rule: AlarmParts) -> Iterator[Problem]:
@@ -80,16 +97,22 @@ def _of_leaf(pointer: str, leaf: Leaf, counts: Mapping[str, AnyCount]) -> Iterat
             yield Problem(at, f"no count is called `{path.count}`; there are: {names}")
     if leaf.op == "means":
         yield Problem(f"{pointer}/op", "an alarm compares numbers; `means` is for rules that answer events")
-    if _is_out_of_reach(leaf):
-        yield Problem(f"{pointer}/value", f"a count ends at {MAX_COUNTED:,}, so this never holds; compare with less")
+    if _is_out_of_reach(leaf, counts):
+        detail = f"a count ends at {MAX_COUNTED:,}, so this would always be the same; compare with less"
+        yield Problem(f"{pointer}/value", detail)
 
 
-def _is_out_of_reach(leaf: Leaf) -> bool:
-    bound = leaf.value
-    if isinstance(bound, bool) or not isinstance(bound, int | float):
+def _is_out_of_reach(leaf: Leaf, counts: Mapping[str, AnyCount]) -> bool:
+    """Return whether a number of rows is compared with more than can be counted."""
+    bound, count = leaf.value, counts.get(paths.parse_path(leaf.field).count or "")
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or count is None or not _counts_rows(count):
         return False
-    is_beyond = bound >= MAX_COUNTED if leaf.op == ">" else bound > MAX_COUNTED
-    return is_beyond and leaf.op in ABOVE and paths.parse_path(leaf.field).count is not None
+    return bound > MAX_COUNTED if leaf.op in BEYOND else leaf.op in UP_TO and bound >= MAX_COUNTED
+
+
+def _counts_rows(count: AnyCount) -> bool:
+    """Return whether it is a number of rows: no sum, no share."""
+    return not isinstance(count, BudgetShare) and count.per is None and getattr(count, "sum", None) is None
 
 
 def _leaves(rule: AlarmParts) -> Iterator[tuple[str, Leaf]]:

@@ -112,6 +112,14 @@ class BudgetShare(Model):
 AnyCount = EventCount | MemoryCount | DispatchCount | BudgetShare
 
 
+def is_plain(count: AnyCount) -> bool:
+    """Return whether it counts all the rows that it looks through, so that it can end at MAX_COUNTED."""
+    narrowing = ["per", "sum", "source", "user_id", "session_id", "target", "rule"]
+    if isinstance(count, DispatchCount):
+        narrowing.append("within_seconds")
+    return not isinstance(count, BudgetShare) and all(getattr(count, name, None) is None for name in narrowing)
+
+
 def _kind(value: object) -> str | None:
     kind = value.get("of") if isinstance(value, dict) else getattr(value, "of", None)
     return kind if isinstance(kind, str) else None

@@ -1,7 +1,7 @@
 """Counts of alarms: rows of one tenant in the period before each of some due times, bounded and by an index.
 
 A count looks through MAX_COUNTED rows at most. Where there are more, a plain count ends there; with a filter, a sum or
-a key it would be wrong, and the look is `partial`.
+a key, or where it is compared with another count, it would be wrong, and the look is `partial`.
 
 A due time may be past, so that a backtest counts what the clock has counted: events and memories by the time of their
 acceptance, whatever became of them. Of dispatches only the present status is known.
@@ -9,7 +9,7 @@ acceptance, whatever became of them. Of dispatches only the present status is kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
@@ -19,7 +19,7 @@ from sqlalchemy import TextClause, text
 from core.config import Settings
 from core.events.log import OPEN_DISPATCH
 from core.storage.db import Tx
-from rules.document.counting import MAX_COUNTED, AnyCount, BudgetShare, DispatchCount, EventCount, MemoryCount
+from rules.document.counting import MAX_COUNTED, AnyCount, BudgetShare, DispatchCount, EventCount, MemoryCount, is_plain
 
 MAX_KEYS: Final = 10_000
 """Users, sessions or sources that one count tells apart; of more the look is partial."""
@@ -55,11 +55,16 @@ class Look:
 
 
 class Subject(NamedTuple):
-    """What is counted for: a tenant, or for each user, session or source of it; and the due times."""
+    """What is counted for: a tenant, or for each user, session or source of it; and the due times.
+
+    `compared`: names of the counts that a condition compares with another field. `is_live`: the due time has just come.
+    """
 
     tenant_id: str
     for_each: str
     dues: Sequence[datetime]
+    compared: Collection[str] = ()
+    is_live: bool = False
 
 
 def look(tx: Tx, subject: Subject, counts: Mapping[str, AnyCount], budget: DailyBudget) -> dict[datetime, Look]:
@@ -68,10 +73,11 @@ def look(tx: Tx, subject: Subject, counts: Mapping[str, AnyCount], budget: Daily
     Works for both roles.
     """
     looks = {due: Look() for due in subject.dues}
+    exact = {*subject.compared, *(count.per for count in counts.values())}
     for name, count in counts.items():
         for row in tx.execute(*statement(subject, count, budget)):
             look_ = looks[row.due]
-            look_.partial |= _is_cut(row, count, subject)
+            look_.partial |= _is_cut(row, count, subject, is_exact=name in exact)
             if row.key is not None:
                 look_.by_key.setdefault(row.key, {})[name] = _number(
                     MAX_COUNTED if row.looked > MAX_COUNTED else row.total
@@ -106,17 +112,12 @@ def _number(total: Any) -> Number:
     return int(total) if total == int(total) else float(total)
 
 
-def _is_cut(row: Any, count: AnyCount, subject: Subject) -> bool:
+def _is_cut(row: Any, count: AnyCount, subject: Subject, *, is_exact: bool) -> bool:
     """Return whether rows that were not looked through could change the number."""
     if row.looked <= MAX_COUNTED and row.keys <= MAX_KEYS:
         return False
-    return subject.for_each != "tenant" or row.keys > MAX_KEYS or _is_selective(count)
-
-
-def _is_selective(count: AnyCount) -> bool:
-    """Return whether it does not count all the rows that it looks through."""
-    narrowing = ("per", "sum", "source", "user_id", "session_id")
-    return isinstance(count, DispatchCount) or any(getattr(count, name, None) is not None for name in narrowing)
+    is_past = isinstance(count, DispatchCount) and not subject.is_live
+    return subject.for_each != "tenant" or row.keys > MAX_KEYS or is_exact or is_past or not is_plain(count)
 
 
 Statement = tuple[TextClause, Mapping[str, Any]]
@@ -264,13 +265,17 @@ _DISPATCHES: Final = {
 }
 
 _SPENT: Final = text("""
-    SELECT d.due, '' AS key, 0 AS looked, 1 AS keys,
+    SELECT d.due, '' AS key, s.looked, 1 AS keys,
            greatest(s.tokens / cast(:tokens AS float8), s.cost / cast(:cost AS float8)) AS total
     FROM unnest(cast(:dues AS timestamptz[])) AS d (due)
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-        FROM model_calls
-        WHERE tenant_id = :tenant AND at >= date_trunc('day', d.due, 'UTC') AND at <= d.due
+        SELECT coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost,
+               count(*) AS looked
+        FROM (
+            SELECT input_tokens, output_tokens, cost FROM model_calls
+            WHERE tenant_id = :tenant AND at >= date_trunc('day', d.due, 'UTC') AND at <= d.due
+            LIMIT :most + 1
+        ) AS calls
     ) AS s
 """)
 """`greatest` ignores the null of a limit that is not set."""

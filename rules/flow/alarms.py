@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
+from psycopg.errors import QueryCanceled
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from core.errors import Invalid, Problem
 from core.events import log
 from core.events.log import SOURCE, Announcement
 from core.storage.db import Tx, recordset
 from core.types import Event, Json
+from rules.document.alarm_checks import compared_counts
+from rules.document.counting import AnyCount
 from rules.document.schema import Rule
 from rules.document.timing import Schedule
 from rules.engine import counts
@@ -32,8 +36,13 @@ from rules.flow.schedules import Fired, Scheduled
 EDGES: Final = 1_000
 """Edges announced at one due time; those beyond it follow at the next."""
 
-Reason = Literal["over", "disabled", "changed"]
-"""Why an alarm is over: by its counts, or because the rule was disabled; deleted, or counts for other keys."""
+LOOK_SECONDS: Final = 2.0
+"""Maximum time of one count, because the alarms of all tenants share the clock."""
+
+Reason = Literal["over", "absent", "ended", "disabled", "changed"]
+"""Why an alarm is over: by its counts; because of its key nothing is counted any more; or because the rule is over by
+`ends_at`, was disabled, or was deleted or counts for other keys.
+"""
 
 _KEY_FIELDS: Final = {"user": "user_id", "session": "session_id", "source": "source"}
 """Field of the payload that names the key, by what the rule looks at each of."""
@@ -53,32 +62,50 @@ class AlarmRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An alarm that begins (`since` is None) or is over, for a key, with what was counted."""
+    """An alarm that begins (`since` is None) or is over for a reason, for a key, with what was counted."""
 
     key: str
     counts: Json
     since: datetime | None = None
+    reason: Reason = "over"
+
+
+def subject(scheduled: Scheduled, dues: Sequence[datetime], *, is_live: bool = False) -> Subject:
+    """Return what an alarm counts for at these due times."""
+    rule = scheduled.rule
+    compared = compared_counts(rule.conditions, rule.clears)
+    return Subject(scheduled.tenant_id, scheduled.schedule.for_each, dues, compared, is_live)
 
 
 def edges(scheduled: Scheduled, due: datetime, look: Look, raised: Mapping[str, datetime]) -> list[Edge]:
     """Return what has begun or ceased to hold. Nothing has where rows were left out of the counts.
 
-    `raised`: the raised alarms by key, each with its beginning.
+    `raised`: the raised alarms by key, each with its beginning. Where more than MAX_KEYS would be raised, none is, and
+    the look becomes partial.
     """
     rule = scheduled.rule
     if look.partial or rule.counts is None:
         return []
     opens, closes = compile_conditions(rule.conditions), compile_conditions(rule.clears)
     nothing = counts.complete(rule.counts, {})
-    changed = []
+    begun, over = list[Edge](), list[Edge]()
     for key in sorted({*look.by_key, *raised}):
         numbers = look.by_key.get(key, nothing)
         facts = Facts(_event(AlarmRule.of(scheduled), due, Edge(key, numbers)))
         if key not in raised and opens(facts):
-            changed.append(Edge(key, numbers))
+            begun.append(Edge(key, numbers))
         elif key in raised and (closes(facts) if rule.clears else not opens(facts)):
-            changed.append(Edge(key, numbers, raised[key]))
-    return changed[:EDGES]
+            over.append(Edge(key, numbers, raised[key]))
+        elif key in raised and key not in look.by_key and due - raised[key] > _longest(rule.counts):
+            over.append(Edge(key, numbers, raised[key], "absent"))
+    if begun and len(raised) + len(begun) > counts.MAX_KEYS:
+        begun, look.partial = [], True
+    return sorted([*begun, *over], key=lambda edge: edge.key)[:EDGES]
+
+
+def _longest(counted: Mapping[str, AnyCount]) -> timedelta:
+    """Return the longest period that is counted."""
+    return timedelta(seconds=max(getattr(count, "within_seconds", None) or 0 for count in counted.values()))
 
 
 def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime) -> dict[str, datetime]:
@@ -92,11 +119,11 @@ def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime
     return left
 
 
-def announcement(rule: AlarmRule, due: datetime, edge: Edge, reason: Reason = "over") -> Announcement:
+def announcement(rule: AlarmRule, due: datetime, edge: Edge) -> Announcement:
     """Return `alarm.raised`, to which the rule reacts, or `alarm.cleared`; its id does not depend on the clock."""
     payload, verb = _payload(rule, due, edge), "raised"
     if edge.since is not None:
-        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": reason}, "cleared"
+        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": edge.reason}, "cleared"
     # Not the key itself: the id stays where a user is erased.
     digest = [blake2b(edge.key.encode(), digest_size=8).hexdigest()] if edge.key else []
     name = "@".join([rule.name, _utc(due), verb, *digest])
@@ -121,7 +148,7 @@ def _utc(moment: datetime) -> str:
 
 
 def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fired | None:
-    """Look at an alarm whose due time has come; of several missed ones at the latest.
+    """Look at an alarm whose due time has come; of several missed ones at the latest. From `ends_at` on it is over.
 
     Like `schedules.fire`: an alarm that is new, enabled again, or whose schedule has changed, is looked at from now on.
     None: another clock holds the row, or the rule has been edited since it was read.
@@ -129,18 +156,32 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fi
     row = schedules.lock(tx, scheduled)
     if row is None:
         return schedules.begin(tx, scheduled, now)
-    if not scheduled.rule.enabled:
-        schedules.store(tx, scheduled, fired_to=now)
-        return Fired(_disable(tx, scheduled, now), None)
+    end = _end_of(scheduled.rule, now)
+    if end is not None:
+        return _finish(tx, scheduled, now, end)
     if row.schedule != schedules.table(scheduled):
-        return schedules.store(tx, scheduled, fired_to=now)
+        return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=now))
     coming = schedules.next_due(scheduled.schedule, row.fired_to)
     if coming is None or coming > now:
-        return Fired(0, coming)
+        return _until_end(scheduled, Fired(0, coming))
     due = next(iter(schedules.missed_times(scheduled, row.fired_to, now, "once")), None)
     if due is None:
-        return schedules.store(tx, scheduled, fired_to=now)
-    return schedules.store(tx, scheduled, fired_to=due, fresh=_look(tx, scheduled, due, budget))
+        return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=now))
+    fresh = _look(tx, scheduled, due, budget)
+    return _until_end(scheduled, schedules.store(tx, scheduled, fired_to=due, fresh=fresh))
+
+
+def _end_of(rule: Rule, now: datetime) -> Reason | None:
+    """Return why a rule counts no longer; None: it does."""
+    if not rule.enabled:
+        return "disabled"
+    return "ended" if rule.ends_at is not None and rule.ends_at <= now else None
+
+
+def _until_end(scheduled: Scheduled, fired: Fired) -> Fired:
+    """Return when to look again: at the latest when the rule is over, which ends its alarms."""
+    moments = [moment for moment in (fired.again_at, scheduled.rule.ends_at) if moment is not None]
+    return replace(fired, again_at=min(moments, default=None))
 
 
 def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, budget: DailyBudget) -> Event:
@@ -150,11 +191,11 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
     """
     rule, version = numbered
     schedule = rule.schedule or Schedule(every_seconds=60)
-    look = counts.look(tx, Subject(tenant_id, schedule.for_each, [now]), rule.counts or {}, budget)[now]
+    scheduled = Scheduled(tenant_id, rule, version, schedule)
+    look = counts.look(tx, subject(scheduled, [now], is_live=True), rule.counts or {}, budget)[now]
     if look.partial:
         detail = "there are too many rows to count; shorten `within_seconds`, or name rarer types"
         raise Invalid([Problem("/counts", detail)])
-    scheduled = Scheduled(tenant_id, rule, version, schedule)
     changed = edges(scheduled, now, look, {})
     key = changed[0].key if changed else min(look.by_key, default=TENANT)
     numbers = look.by_key.get(key, counts.complete(rule.counts or {}, {}))
@@ -163,9 +204,9 @@ def preview(tx: Tx, tenant_id: str, numbered: tuple[Rule, int], now: datetime, b
 
 def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> int:
     """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
-    subject = Subject(scheduled.tenant_id, scheduled.schedule.for_each, [due])
-    look = counts.look(tx, subject, scheduled.rule.counts or {}, budget)[due]
-    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled))}
+    look = _count(tx, scheduled, due, budget)
+    some = {"most": counts.MAX_KEYS + 1}
+    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled) | some)}
     changed = edges(scheduled, due, look, raised)
     rule = AlarmRule.of(scheduled)
     log.announce(tx, scheduled.tenant_id, [announcement(rule, due, edge) for edge in changed])
@@ -178,6 +219,20 @@ def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> i
     return len(changed)
 
 
+def _count(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> Look:
+    """Count for a due time; where a count takes longer than LOOK_SECONDS, the look is partial."""
+    try:
+        with tx.begin_nested():
+            tx.execute(_PATIENCE, {"limit": f"{LOOK_SECONDS * 1000:.0f}"})
+            look = counts.look(tx, subject(scheduled, [due], is_live=True), scheduled.rule.counts or {}, budget)[due]
+            tx.execute(_NO_HASTE)
+    except OperationalError as error:
+        if not isinstance(error.orig, QueryCanceled):
+            raise
+        return Look(partial=True)
+    return look
+
+
 def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[str, datetime]) -> list[Json]:
     """Return the rows to write: the last look, which is also the alarm of the tenant, and new alarms of other keys."""
     last: Json = {"key": TENANT, "raised": raised.get(TENANT), "counts": look.by_key.get(TENANT, {})}
@@ -186,10 +241,11 @@ def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[st
     return [row | {"partial": look.partial} for row in rows]
 
 
-def _disable(tx: Tx, scheduled: Scheduled, now: datetime) -> int:
-    """Forget the alarms of a disabled rule; return how many of them were raised."""
+def _finish(tx: Tx, scheduled: Scheduled, now: datetime, reason: Reason) -> Fired:
+    """Forget the alarms of a rule that need not be looked at before it is edited; those that were raised are over."""
+    schedules.store(tx, scheduled, fired_to=now)
     rows = tx.execute(_FORGET, _rule_key(scheduled)).all()
-    return _announce_over(tx, {scheduled.tenant_id: rows}, now, "disabled")
+    return Fired(_announce_over(tx, {scheduled.tenant_id: rows}, now, reason), None)
 
 
 def forget_gone(tx: Tx, now: datetime) -> int:
@@ -205,7 +261,7 @@ def _announce_over(tx: Tx, rows: Mapping[str, Sequence[Any]], now: datetime, rea
     raised = {tenant_id: [row for row in of_tenant if row.raised_at] for tenant_id, of_tenant in rows.items()}
     for tenant_id, over in raised.items():
         events = [
-            announcement(AlarmRule(row.rule, row.version, row.for_each), now, Edge(row.key, {}, row.raised_at), reason)
+            announcement(AlarmRule(row.rule, row.version, row.for_each), now, Edge(row.key, {}, row.raised_at, reason))
             for row in over
         ]
         log.announce(tx, tenant_id, events)
@@ -216,8 +272,13 @@ def _rule_key(scheduled: Scheduled) -> dict[str, str]:
     return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
 
+_PATIENCE = text("SELECT set_config('statement_timeout', :limit, true)")
+
+_NO_HASTE = text("SET LOCAL statement_timeout TO DEFAULT")
+
 _RAISED = text("""
     SELECT key, raised_at FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND raised_at IS NOT NULL
+    ORDER BY key LIMIT :most
 """)
 
 _DELETE = text("DELETE FROM alarms WHERE tenant_id = :tenant AND rule = :rule AND key = ANY(:keys)")

@@ -25,10 +25,11 @@ from core.settings.limits import TenantLimits
 from core.storage import schema
 from core.storage.db import Database
 from core.types import Event, Json
+from rules.flow import alarms
 from rules.registry import store
 from tests.factories import events_since
 from tests.patience import PATIENCE_SECONDS, wait_until
-from tests.rules.samples import a_document
+from tests.rules.samples import a_document, an_alarm
 from tests.samples import TENANT, accept_all, said
 from tests.spans import recording, traceparent
 from tests.works import Works
@@ -246,6 +247,49 @@ def test_users_wait_while_the_log_has_more_than_the_router_can_take(
             clock.tick()
     works.settle()
     assert len(ids(queue)) == len(struck(queue)) == 50
+
+
+def test_the_tenants_have_their_alarms_looked_at_in_turns_after_the_schedules(
+    quick: Settings, app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clocks, "ALARM_SHARE", 0)
+    for tenant, name in ((TENANT, "a"), (TENANT, "b"), (TENANT, "c"), ("other", "z")):
+        with app.tenant(tenant) as tx:
+            store.save(tx, tenant, an_alarm(name), author="test")
+    save(app, "tick", HOURLY)
+    begun = text("SELECT count(*) FILTER (WHERE tenant_id = :tenant), count(*) FROM schedules")
+    numbers = []
+    with closing(started(quick)) as clock:
+        for _ in range(4):
+            clock.tick()
+            with queue.queue() as tx:
+                numbers.append(tuple(tx.execute(begun, {"tenant": TENANT}).one()))
+    assert numbers == [(2, 2), (2, 3), (3, 4), (4, 5)], "a schedule and an alarm, the other tenant's, the rest"
+
+
+def test_an_alarm_of_a_deleted_rule_is_over_even_where_the_turn_fails_that_sees_it(
+    clock: Clock, app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, an_alarm("dead"), author="test")
+    clock.tick()
+    with queue.queue() as tx:
+        tx.execute(RAISED, {"tenant": TENANT})
+    with app.tenant(TENANT) as tx:
+        store.delete(tx, TENANT, "dead", author="test")
+    with monkeypatch.context() as failing:
+        failing.setattr(alarms, "forget_gone", lambda tx, _: tx.execute(text("SELECT 1 / 0")))
+        assert clock.tick() == clocks.FAILURE_PAUSE_SECONDS
+    clock.tick()
+    with queue.queue() as tx:
+        reasons = tx.execute(text("SELECT payload ->> 'reason' FROM events WHERE event_type = 'alarm.cleared'"))
+        assert reasons.scalars().all() == ["changed"]
+
+
+RAISED = text("""
+    INSERT INTO alarms (tenant_id, rule, key, for_each, version, raised_at, looked_at, counts, partial)
+    VALUES (:tenant, 'dead', '', 'tenant', 1, now(), now(), '{}', false)
+""")
 
 
 def test_the_router_hears_of_a_tick_at_once(

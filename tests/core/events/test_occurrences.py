@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
+from core.events import log as event_log
 from core.events import occurrences
 from core.events.doorbell import Doorbell, broker_url
+from core.events.log import Announcement
 from core.events.occurrences import REFUSED, SEARCHED, Occurrences
-from core.storage.db import Database
+from core.storage.db import Database, Tx
 from core.types import Json
 from tests.doors import OTHER, opened
 from tests.patience import wait_until
@@ -56,6 +59,29 @@ def test_what_is_told_apart_is_bounded(sums: Occurrences, app: Database, monkeyp
         sums.note(TENANT, REFUSED, {"reason": reason}, refused=1)
     sums.announce()
     assert announced(app) == [(REFUSED, {"reason": "invalid", "refused": 2})]
+
+
+def test_what_the_database_refused_is_announced_later(
+    sums: Occurrences, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announce = event_log.announce
+
+    def refuse(tx: Tx, tenant_id: str, events: Sequence[Announcement]) -> None:
+        if tenant_id == TENANT:
+            tx.execute(text("SELECT 1 / 0"))
+        announce(tx, tenant_id, events)
+
+    for tenant in (TENANT, OTHER):
+        sums.note(tenant, SEARCHED, {}, searches=1)
+    with monkeypatch.context() as failing:
+        failing.setattr(event_log, "announce", refuse)
+        with pytest.raises(DBAPIError):
+            sums.announce()
+    assert (announced(app), len(announced(app, OTHER))) == ([], 1)
+    sums.note(TENANT, SEARCHED, {}, searches=1)
+    sums.announce()
+    assert announced(app) == [(SEARCHED, {"searches": 2})]
+    assert len(announced(app, OTHER)) == 1
 
 
 def test_it_announces_by_itself(settings: Settings, app: Database) -> None:

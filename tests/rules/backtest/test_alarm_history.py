@@ -11,13 +11,14 @@ from sqlalchemy import text
 from core.errors import Invalid
 from core.storage.db import Database
 from core.types import Json
-from rules.backtest import alarm_history
+from rules.backtest import alarm_history, backtest, log_window
+from rules.backtest.backtest import BacktestProgress
 from rules.document.schema import parse
 from rules.engine.counts import DailyBudget
 from rules.flow import alarms, schedules
 from rules.registry import store
 from rules.registry.live_rules import LiveRules
-from tests.rules.backtest.tried import install, tried
+from tests.rules.backtest.tried import install, steps, tried
 from tests.rules.samples import NOON, an_alarm
 from tests.samples import TENANT, accept_all, event
 
@@ -125,8 +126,29 @@ def test_what_only_the_present_knows_is_said(app: Database) -> None:
 def test_a_range_with_too_many_looks_is_refused(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     install(app)
     monkeypatch.setattr(alarm_history, "MAX_LOOKS", 29)
-    with pytest.raises(Invalid, match="looks more than 29 times"):
+    with pytest.raises(Invalid, match="counts more than 29 times"):
         tried(app, parse(a_rush()), since=NOON, until=NOON + 30 * MINUTE)
+    three = {"counts": dict.fromkeys(("orders", "more", "most"), ORDERS)}
+    with pytest.raises(Invalid, match="counts more than 29 times"):
+        tried(app, parse(a_rush(**three)), since=NOON, until=NOON + 10 * MINUTE)
+    with pytest.raises(Invalid, match="counts more than 29 times"):
+        tried(app, parse(a_rush("user")), since=NOON, until=NOON + 3 * MINUTE)
+    assert tried(app, parse(a_rush("user")), since=NOON, until=NOON + 2 * MINUTE)["alarm"]["looks"] == 2
+
+
+def test_a_backtest_that_takes_too_long_ends_with_what_to_do(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(app)
+    monkeypatch.setattr(alarm_history, "MAX_SECONDS", 0)
+    with pytest.raises(Invalid, match="not counted beyond 2026-11-21T12:00"):
+        tried(app, parse(a_rush()), since=NOON, until=NOON + 30 * MINUTE)
+
+
+def test_slow_looks_report_their_progress(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(app)
+    monkeypatch.setattr(log_window, "PAGE_SECONDS", 0)
+    monkeypatch.setattr(backtest, "REPORT_SECONDS", 0)
+    *progress, _ = steps(app, parse(a_rush()), since=NOON, until=NOON + 5 * MINUTE)
+    assert [step.events for step in progress if isinstance(step, BacktestProgress)] == [0, 1, 2, 3, 4, 5]
 
 
 def test_saving_it_does_not_change_what_a_backtest_says(app: Database, queue: Database) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import Invalid
 from core.types import Json
+from rules.document.alarm_checks import compared_counts
 from rules.document.schema import parse
 from tests.rules.samples import DEAD, a_document, a_leaf, an_alarm
 
@@ -33,6 +34,8 @@ def test_an_alarm_reacts_to_its_own_event() -> None:
         ({"conditions": a_leaf(">", 1, field="count.x")}, "/conditions/field", "there are: `count.dead`"),
         ({"conditions": a_leaf(">", 100_000, field="count.dead")}, "/conditions/value", "ends at 100,000"),
         ({"conditions": a_leaf("==", 100_001, field="count.dead")}, "/conditions/value", "ends at 100,000"),
+        ({"conditions": a_leaf("<", 200_000, field="count.dead")}, "/conditions/value", "ends at 100,000"),
+        ({"clears": a_leaf("<=", 100_000, field="count.dead")}, "/clears/value", "ends at 100,000"),
         (
             {"conditions": a_leaf(">", {"field": "count.x"}, field="count.dead")},
             "/conditions/value/field",
@@ -73,6 +76,31 @@ def without(document: Json, name: str) -> Json:
 )
 def test_what_only_an_alarm_has_is_refused_elsewhere(document: Json, pointer: str, detail: str) -> None:
     assert any(at == pointer and detail in said for at, said in problems(document))
+
+
+def test_counts_that_are_compared_with_another_field_are_known() -> None:
+    conditions = a_leaf(">", {"field": "payload.counts.b"}, field="count.a")
+    named = dict.fromkeys("abc", DEAD)
+    rule = parse(an_alarm(counts=named, conditions=conditions, clears=a_leaf("<", 2, field="count.c")))
+    assert compared_counts(rule.conditions, rule.clears) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        {"of": "events", "event_type": "order.placed", "within_seconds": 60, "sum": "payload.total"},
+        {**DEAD, "per": "all"},
+        {"of": "budget"},
+    ],
+)
+@pytest.mark.parametrize("op", [">", "<", "<="])
+def test_a_sum_or_a_share_may_be_any_number(count: Json, op: str) -> None:
+    assert parse(an_alarm(counts={"n": count, "all": DEAD}, conditions=a_leaf(op, 200_000, field="count.n")))
+
+
+@pytest.mark.parametrize("op", [">=", "<"])
+def test_the_largest_count_can_be_told_from_smaller_ones(op: str) -> None:
+    assert parse(an_alarm(conditions=a_leaf(op, 100_000, field="count.dead")))
 
 
 @pytest.mark.parametrize("value", [99_999, 100_000.0, "many"])

@@ -38,12 +38,14 @@ def looks(
     for_each: str = "tenant",
     budget: DailyBudget = NO_BUDGET,
     tenant: str = TENANT,
+    compared: Sequence[str] = (),
+    is_live: bool = False,
 ) -> Sequence[Look]:
     """Look as the router, or as the application, whose rows are those of the tenant."""
     parsed = TypeAdapter(Counts).validate_python(named)
     with db.queue() as tx:
         tx.execute(text("SELECT set_config('imprint.tenant', :tenant, true)"), {"tenant": tenant})
-        by_due = counts.look(tx, Subject(tenant, for_each, dues), parsed, budget)
+        by_due = counts.look(tx, Subject(tenant, for_each, dues, compared, is_live), parsed, budget)
     return [by_due[due] for due in dues]
 
 
@@ -224,6 +226,13 @@ def test_the_share_of_a_budget_is_that_of_the_limit_nearer_to_its_end(app: Datab
     assert number(either, share, NOON - 2 * MINUTE, budget=DailyBudget(1000, 0.5)) == 0
 
 
+def test_a_share_of_too_many_calls_is_partial(app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MAX_COUNTED", 2)
+    for _ in range(3):
+        calls(app, 1, 0.5, NOON - MINUTE)
+    assert looks(queue, {"n": {"of": "budget"}}, NOON, budget=DailyBudget(1000, None))[0].partial
+
+
 def test_a_plain_count_ends_at_its_limit_and_any_other_is_partial(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +244,33 @@ def test_a_plain_count_ends_at_its_limit_and_any_other_is_partial(
     narrowed: list[Json] = [{"source": "test"}, {"user_id": "ada"}, {"sum": "payload.total"}]
     assert all(looks(queue, {"n": an_event_count(**fields)}, NOON)[0].partial for fields in narrowed)
     assert looks(queue, {"n": an_event_count()}, NOON, for_each="source")[0].partial
+
+
+def test_a_count_that_others_are_measured_by_does_not_end_at_its_limit(
+    app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts, "MAX_COUNTED", 3)
+    accept_all(app, [event() for _ in range(5)])
+    accept(app, event("order.lost"))
+    at(queue, NOON)
+    named = {"lost": an_event_count(event_type="order.lost"), "placed": an_event_count()}
+    share = named | {"lost": an_event_count(event_type="order.lost", per="placed")}
+    assert not looks(queue, named, NOON)[0].partial
+    assert looks(queue, share, NOON)[0].partial, "1/3 instead of 1/5"
+    assert looks(queue, named, NOON, compared=["placed"])[0].partial
+
+
+def test_all_dispatches_of_a_status_are_counted_up_to_the_limit_now(
+    queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts, "MAX_COUNTED", 3)
+    dispatches(queue, "dead", 5, ended=NOON - MINUTE)
+    dead = {"of": "dispatches", "status": "dead"}
+    [plain] = looks(queue, {"n": dead}, NOON, is_live=True)
+    assert (plain.by_key, plain.partial) == ({"": {"n": 3}}, False)
+    narrowed: list[Json] = [{"within_seconds": 60}, {"target": "notifier"}, {"rule": "tell"}]
+    assert all(looks(queue, {"n": dead | fields}, NOON, is_live=True)[0].partial for fields in narrowed)
+    assert looks(queue, {"n": dead}, NOON)[0].partial, "of the past only a part of the rows tells"
 
 
 def test_too_many_keys_are_partial(app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch) -> None:

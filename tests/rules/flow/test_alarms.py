@@ -13,6 +13,7 @@ from core.storage.db import Database
 from core.types import Json
 from rules.document.schema import parse
 from rules.document.timing import Schedule
+from rules.engine import counts
 from rules.engine.counts import DailyBudget, Look
 from rules.flow import alarms, schedules
 from rules.flow.alarms import Edge
@@ -136,8 +137,8 @@ def test_who_fell_silent_is_told_of(app: Database, queue: Database) -> None:
     silent: Json = {
         "all": [{"field": "count.lately", "op": "==", "value": 0}, {"field": "count.day", "op": ">", "value": 0}]
     }
-    counts = {"day": a_day, "lately": a_day | {"within_seconds": 3600}}
-    save(app, counts=counts, conditions=silent, schedule={"every_seconds": 60, "for_each": "user"})
+    counted = {"day": a_day, "lately": a_day | {"within_seconds": 3600}}
+    save(app, counts=counted, conditions=silent, schedule={"every_seconds": 60, "for_each": "user"})
     look(queue, NOON)
     orders(app, queue, NOON - 61 * MINUTE, 2, payload={"user_id": "ada"})
     orders(app, queue, NOON - 30 * MINUTE, 2, payload={"user_id": "bob"})
@@ -227,6 +228,34 @@ def test_outside_of_its_time_an_alarm_is_not_looked_at(app: Database, queue: Dat
     ]
 
 
+def test_a_count_that_takes_too_long_leaves_the_alarm_as_it_is(
+    app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(app, counts=ORDERS | {"spent": {"of": "budget"}})
+    look(queue, NOON)
+    orders(app, queue, NOON, 3)
+    look(queue, NOON + MINUTE)
+    monkeypatch.setattr(alarms, "LOOK_SECONDS", 0.1)
+    with app.tenant(TENANT) as tx, tx.begin_nested() as held:
+        tx.execute(text("LOCK TABLE model_calls IN ACCESS EXCLUSIVE MODE"))
+        assert look(queue, NOON + 7 * MINUTE) == Fired(0, NOON + 8 * MINUTE)
+        held.rollback()
+    assert [(row.partial, row.raised_at) for row in rows(queue)] == [(True, NOON + MINUTE)]
+    monkeypatch.undo()
+    assert look(queue, NOON + 8 * MINUTE) == Fired(1, NOON + 9 * MINUTE)
+
+
+def test_an_alarm_is_over_when_its_rule_ends(app: Database, queue: Database) -> None:
+    save(app, ends_at=(NOON + 1.5 * MINUTE).isoformat())
+    look(queue, NOON)
+    orders(app, queue, NOON, 3)
+    assert look(queue, NOON + MINUTE) == Fired(1, NOON + 1.5 * MINUTE)
+    assert look(queue, NOON + 1.5 * MINUTE) == Fired(1, None), "it need not be looked at before it is edited"
+    assert look(queue, NOON + 2 * MINUTE) == Fired(0, None)
+    assert said(queue)[-1][1]["reason"] == "ended"
+    assert rows(queue) == []
+
+
 def an_alarm_of(each: str = "source", **fields: Any) -> Scheduled:
     document = an_alarm(counts=ORDERS, conditions=MANY, schedule={"every_seconds": 60, "for_each": each}, **fields)
     rule = parse(document)
@@ -239,6 +268,29 @@ def test_where_rows_were_left_out_nothing_begins_or_ends() -> None:
     assert alarms.edges(an_alarm_of(), NOON, Look({"shop": {"orders": 9}}), raised) == [
         Edge("shop", {"orders": 9}),
         Edge("stall", {"orders": 0}, NOON),
+    ]
+
+
+def test_a_key_of_which_nothing_is_counted_any_more_is_over_after_the_longest_period() -> None:
+    rule = an_alarm_of(clears={"field": "count.orders", "op": ">", "value": 99})
+    raised = {"shop": NOON}
+    assert alarms.edges(rule, NOON + 5 * MINUTE, Look(), raised) == []
+    counted = Look({"shop": {"orders": 1}})
+    assert alarms.edges(rule, NOON + 6 * MINUTE, counted, raised) == [], "it does not clear, and something is counted"
+    assert alarms.edges(rule, NOON + 6 * MINUTE, Look(), raised) == [Edge("shop", {"orders": 0}, NOON, "absent")]
+
+
+def test_no_more_alarms_are_raised_than_keys_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MAX_KEYS", 2)
+    look = Look({name: {"orders": 3} for name in "abc"})
+    assert alarms.edges(an_alarm_of(), NOON, look, {}) == []
+    assert look.partial
+    look = Look({name: {"orders": 3} for name in "ab"})
+    assert [edge.key for edge in alarms.edges(an_alarm_of(), NOON, look, {"z": NOON})] == ["z"], "it may be over"
+    assert look.partial
+    assert [edge.key for edge in alarms.edges(an_alarm_of(), NOON, Look({"b": {"orders": 3}}), {"z": NOON})] == [
+        "b",
+        "z",
     ]
 
 
