@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import socket
 import threading
@@ -128,7 +129,11 @@ class _Exposition(Collector):
             return [os.getpid()], REGISTRY.collect()
         with ended_processes.alone(self._folder):
             processes = ended_processes.living(self._folder)
-            return processes, MultiProcessCollector(None, str(self._folder)).collect()
+            families = list(MultiProcessCollector(None, str(self._folder)).collect())
+        for family in families:
+            # What `metrics.replace` has dropped.
+            family.samples = [sample for sample in family.samples if not math.isnan(sample.value)]
+        return processes, families
 
 
 def celery_families(families: Mapping[str, Metric]) -> Iterator[Metric]:

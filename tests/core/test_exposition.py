@@ -92,6 +92,15 @@ def test_what_processes_have_counted_outlives_them_and_their_gauges_do_not(root:
     assert {path.name for path in tmp_path.glob("counter_*.db")} >= {f"counter_{pid}.db" for pid in gone}
 
 
+def test_a_series_that_was_dropped_is_not_shown_in_a_shared_folder(root: Path, tmp_path: Path):
+    program = "from core import metrics as m; m.replace(m.CELERY_WORKER_UP, {'io@a': 1, 'io@b': 0}); "
+    program += "m.replace(m.CELERY_WORKER_UP, {'io@a': 0})"
+    environment = {**os.environ, metrics.SHARED_FOLDER: str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], cwd=root, env=environment, check=True)
+    (left,) = shared(root, tmp_path)["celery_worker_up"].samples
+    assert (left.labels, left.value) == ({"hostname": "io@a"}, 0)
+
+
 def test_processes_that_share_a_folder_show_when_the_program_began(root: Path, tmp_path: Path):
     """The program has counted before; it is the oldest of those that live."""
     program = "import sys; from core import metrics; sys.stdout.write('ready\\n'); sys.stdout.flush(); input()"
