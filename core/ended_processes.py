@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -15,10 +16,15 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 MOST: Final = 32
 """Ended processes whose files are left as they are: to merge a few pays as little as to read them."""
 
-KINDS: Final = ("counter", "histogram")
+GAUGES: Final = "gauge_mostrecent"
+
+KINDS: Final = ("counter", "histogram", GAUGES)
 
 ENDED: Final = "ended"
 """Stands for the number of a process in the name of a file."""
+
+REPLACED: Final = "replaced.json"
+"""Names the files that complete drafts replace: from then on a merge is finished, whoever is killed."""
 
 
 @contextmanager
@@ -30,7 +36,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def living(folder: Path) -> list[int]:
-    """Return the processes that count in a folder and have not ended; drop the gauges of the others, and merge counts.
+    """Return the processes that count in a folder and have not ended; drop the live gauges of others, merge the rest.
 
     Under the lock of the folder.
     """
@@ -40,41 +46,72 @@ def living(folder: Path) -> list[int]:
     ended = processes.difference(alive)
     for pid in ended:
         mark_process_dead(pid, str(folder))
-    if len(ended) > MOST:
-        for kind in KINDS:
-            _merge(folder, kind, ended)
-        _drop_unset_gauges(folder, ended)
+    _finish(folder)
+    files = {kind: _files(folder, kind, ended) for kind in KINDS}
+    if len({path.stem.rpartition("_")[2] for paths in files.values() for path in paths}) > MOST:
+        _merge(folder, files)
     return alive
 
 
-def _merge(folder: Path, kind: str, ended: Collection[int]) -> None:
-    files = [path for pid in ended if (path := folder / f"{kind}_{pid}.db").exists()]
-    merged = folder / f"{kind}_{ENDED}.db"
-    draft = folder / f"{kind}_{ENDED}.draft"
-    _write(draft, [*files, *([merged] if merged.exists() else [])])
-    draft.replace(merged)
-    for path in files:
-        path.unlink()
+def _files(folder: Path, kind: str, ended: Collection[int]) -> Sequence[Path]:
+    return [path for pid in ended if (path := folder / f"{kind}_{pid}.db").exists()]
 
 
-def _write(draft: Path, files: Sequence[Path]) -> None:
-    """Write the sums of files into a new one."""
-    draft.unlink(missing_ok=True)
-    values = MmapedDict(str(draft))
+def _merge(folder: Path, files: Mapping[str, Sequence[Path]]) -> None:
+    """Write the merged files as drafts, then the list of what they replace, and only then replace it."""
+    for kind, paths in files.items():
+        merged = folder / f"{kind}_{ENDED}.db"
+        inputs = [*paths, *([merged] if merged.exists() else [])]
+        values = _newest(inputs) if kind == GAUGES else _sums(inputs)
+        if values:
+            _write(merged.with_suffix(".draft"), values)
+    draft = folder / "replaced.new"
+    draft.write_text(json.dumps([path.name for paths in files.values() for path in paths]), encoding="utf-8")
+    draft.replace(folder / REPLACED)
+    _finish(folder)
+
+
+def _finish(folder: Path) -> None:
+    """Finish what a process that was killed had begun to merge; drafts without their list are dropped."""
+    replaced = folder / REPLACED
+    is_complete = replaced.exists()
+    for draft in folder.glob("*.draft"):
+        if is_complete:
+            draft.replace(draft.with_suffix(".db"))
+        else:
+            draft.unlink()
+    if is_complete:
+        for name in json.loads(replaced.read_text(encoding="utf-8")):
+            (folder / name).unlink(missing_ok=True)
+        replaced.unlink()
+
+
+def _sums(files: Sequence[Path]) -> Mapping[str, tuple[float, float]]:
+    """Return the sums of counts by their key, with no time."""
+    sums = {}
     for family in MultiProcessCollector.merge([str(path) for path in files], accumulate=False):
         for sample in family.samples:
             names, texts = list(sample.labels), list(sample.labels.values())
             key = mmap_key(family.name, sample.name, names, texts, family.documentation)
-            values.write_value(key, sample.value, 0.0)
-    values.close()
+            sums[key] = (sample.value, 0.0)
+    return sums
 
 
-def _drop_unset_gauges(folder: Path, ended: Collection[int]) -> None:
-    """Drop the files of gauges that an ended process never set: of others the last value stands."""
-    for pid in ended:
-        for path in folder.glob(f"gauge_*_{pid}.db"):
-            if not any(at for _, _, at, _ in MmapedDict.read_all_values_from_file(str(path))):
-                path.unlink()
+def _newest(files: Sequence[Path]) -> Mapping[str, tuple[float, float]]:
+    """Return the value of each gauge that was set last, and when; without those that were never set."""
+    newest: dict[str, tuple[float, float]] = {}
+    for path in files:
+        for key, value, at, _ in MmapedDict.read_all_values_from_file(str(path)):
+            if at > newest.get(key, (0.0, 0.0))[1]:
+                newest[key] = (value, at)
+    return newest
+
+
+def _write(draft: Path, values: Mapping[str, tuple[float, float]]) -> None:
+    file = MmapedDict(str(draft))
+    for key, (value, at) in values.items():
+        file.write_value(key, value, at)
+    file.close()
 
 
 def _is_alive(pid: int) -> bool:

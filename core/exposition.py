@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 from wsgiref.simple_server import WSGIRequestHandler
 
-from prometheus_client import REGISTRY, CollectorRegistry, Metric, make_wsgi_app, start_http_server
+from prometheus_client import REGISTRY, CollectorRegistry, Metric, ProcessCollector, make_wsgi_app, start_http_server
 from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
@@ -116,6 +118,8 @@ class _Exposition(Collector):
         processes, collected = self._read()
         families = {family.name: family for family in collected}
         families[_name(metrics.PROCESS_MEMORY)] = _memory(processes)
+        if self._folder is not None:
+            families |= {start.name: start for start in _started(processes)}
         yield from families.values()
         yield from celery_families(families)
 
@@ -125,12 +129,19 @@ class _Exposition(Collector):
             return [os.getpid()], REGISTRY.collect()
         with ended_processes.alone(self._folder):
             processes = ended_processes.living(self._folder)
-            return processes, MultiProcessCollector(None, str(self._folder)).collect()
+            families = list(MultiProcessCollector(None, str(self._folder)).collect())
+        for family in families:
+            # What `metrics.replace` has dropped.
+            family.samples = [sample for sample in family.samples if not math.isnan(sample.value)]
+        return processes, families
 
 
 def celery_families(families: Mapping[str, Metric]) -> Iterator[Metric]:
-    """Yield what Celery's public dashboards ask for: the same samples under other names."""
-    host = socket.gethostname()
+    """Yield what Celery's public dashboards ask for: the same samples under other names.
+
+    `hostname` is that of the worker; what the router, the API and the clock count has none.
+    """
+    host, workers = socket.gethostname(), _workers(families)
     for name, (source, where) in CELERY.items():
         counted = families.get(_name(source))
         if counted is None:
@@ -140,14 +151,33 @@ def celery_families(families: Mapping[str, Metric]) -> Iterator[Metric]:
             if where.items() <= sample.labels.items() and not sample.name.endswith("_created"):
                 labels = {LABELS[label]: text for label, text in sample.labels.items() if label in LABELS}
                 suffix = sample.name.removeprefix(counted.name).removeprefix("_seconds")
-                labels["hostname"] = f"{labels['queue_name']}@{host}"
+                node = f"{labels['queue_name']}@{host}"
+                labels |= {"hostname": node} if node in workers else {}
                 family.add_sample(name + suffix, labels, sample.value)
         yield family
+
+
+def _workers(families: Mapping[str, Metric]) -> set[str]:
+    """Return the node names of the workers that count here."""
+    active = families.get(_name(metrics.CELERY_TASKS_ACTIVE))
+    return {sample.labels["hostname"] for sample in active.samples} if active else set()
 
 
 def _name(metric: MetricWrapperBase) -> str:
     described: Sequence[Metric] = list(metric.describe())
     return described[0].name
+
+
+def _started(processes: Sequence[int]) -> Iterator[Metric]:
+    """Yield when the program began: its oldest process, from which it forked the others; nothing without `/proc`."""
+    starts = [
+        family
+        for pid in processes
+        for family in ProcessCollector(pid=partial(int, pid), registry=CollectorRegistry()).collect()
+        if family.name == "process_start_time_seconds" and family.samples
+    ]
+    if starts:
+        yield min(starts, key=lambda start: start.samples[0].value)
 
 
 def _memory(processes: Sequence[int]) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Final
@@ -215,12 +216,12 @@ CELERY_QUEUE_LENGTH = Gauge(
 def replace(gauge: Gauge, values: Mapping[str, float]) -> None:
     """Set a gauge with one label for each of its values, and drop those that are not among them.
 
-    Nothing can be dropped from a file of the shared folder: there a value that has gone becomes 0.
+    Nothing can be dropped from a file of the shared folder: there a value that has gone is none, which is not shown.
     """
     current = {sample.labels[name] for family in gauge.collect() for sample in family.samples for name in sample.labels}
     for value in current.difference(values):
         if _IS_SHARED:
-            gauge.labels(value).set(0)
+            gauge.labels(value).set(math.nan)
         else:
             gauge.remove(value)
     for value, number in values.items():

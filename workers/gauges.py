@@ -129,7 +129,9 @@ _OLDEST: Final = text("""
 _SNAPSHOTS: Final = text("""
     SELECT pid AS process, backend_xmin::text AS horizon,
            extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds
-    FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND datname = current_database() AND pid <> pg_backend_pid()
+    FROM pg_stat_activity
+    WHERE backend_xmin IS NOT NULL AND (datname IS NULL OR datname = current_database()) AND pid <> pg_backend_pid()
+      AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
     UNION ALL
     SELECT 0, slot_name || ' ' || coalesce(xmin, catalog_xmin), NULL
     FROM pg_replication_slots WHERE coalesce(xmin, catalog_xmin) IS NOT NULL
@@ -137,7 +139,10 @@ _SNAPSHOTS: Final = text("""
     SELECT 0, gid, extract(epoch FROM clock_timestamp() - prepared)::float8
     FROM pg_prepared_xacts WHERE database = current_database()
 """)
-"""Whatever keeps vacuum from removing dead rows. Of other roles' transactions the horizon is shown, and not the age."""
+"""Whatever keeps vacuum from removing dead rows: also a standby that reads (it has no `datname`), and not a vacuum.
+
+Of other roles' transactions the horizon is shown, and not the age.
+"""
 
 _TABLES: Final[Any] = text("""
     SELECT c.relname AS name, pg_total_relation_size(c.oid) AS bytes, coalesce(s.n_dead_tup, 0) AS dead

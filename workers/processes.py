@@ -13,7 +13,7 @@ from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
-from core import tracing
+from core import metrics, tracing
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
@@ -101,6 +101,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
 
     def begin(**_: object) -> None:
         name = f"{heartbeat.node(queue)}:{os.getpid()}"
+        metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(queue))  # shown as 0: it names the worker to the exposition
         beside.append(Heartbeat(app, name, queue, processes, also=[heartbeat.ProcessPart(f"worker-{queue}")]))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))

@@ -16,7 +16,7 @@ from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
-from core import tracing
+from core import metrics, tracing
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
@@ -80,6 +80,8 @@ def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Companion]:
     """Start everything beside the worker."""
     url = broker_url(settings)
+    for queue in celery_app.QUEUES:
+        metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(queue))  # as in a worker of its own
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 

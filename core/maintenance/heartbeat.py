@@ -12,14 +12,18 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Annotated, Final, NamedTuple
 
+import structlog
 from pydantic import Field
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from core import logs
 from core.loop import Loop
 from core.storage.db import Database, Tx
 from core.storage.multiquery import BoundStatement
 from core.types import Json
+
+log = structlog.get_logger()
 
 VERSION: Final = metadata.version("imprint-service")
 """Version of this process."""
@@ -49,7 +53,7 @@ class ProcessPart(NamedTuple):
 
 
 class Heartbeat:
-    """Writes a heartbeat row from a thread of its own until closed.
+    """Writes a heartbeat row from a thread of its own until closed; then the rows of workers go.
 
     A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
     reports how many `tenants` have work. `also`: what else the process is; all of it is one transaction.
@@ -70,7 +74,8 @@ class Heartbeat:
         self._tenants = tenants
         self._counted: int | None = None
         self._beaten = float("-inf")
-        self._loop = Loop("heartbeat", self._beat, TENANTS_SECONDS if tenants else BEAT_SECONDS, expected=(DBAPIError,))
+        every = TENANTS_SECONDS if tenants else BEAT_SECONDS
+        self._loop = Loop("heartbeat", self._beat, every, expected=(DBAPIError,), last=self._leave)
         self._loop.start()
 
     def close(self) -> None:
@@ -82,6 +87,15 @@ class Heartbeat:
             return
         self._db.ask_queues(*((_BEAT, {**row, "tenants": tenants}) for row in self._said))
         self._counted, self._beaten = tenants, now
+
+    def _leave(self) -> None:
+        """Delete the rows of workers: one that was stopped on purpose is not down, and its host may have gone."""
+        workers = [row["process"] for row in self._said if row["processes"] is not None]
+        if workers:
+            try:
+                self._db.ask_queues((_LEAVE, {"names": workers}))
+            except DBAPIError as error:
+                log.warning("heartbeat.stays", **logs.fault(error))
 
 
 def _row(part: ProcessPart, since: datetime) -> Mapping[str, object]:
@@ -155,6 +169,8 @@ _BEAT = text("""
     ON CONFLICT (process) DO UPDATE SET at = excluded.at, tenants = excluded.tenants, since = excluded.since,
                                         version = excluded.version
 """)
+
+_LEAVE = text("DELETE FROM heartbeats WHERE process = ANY(:names)")
 
 _ALL = text("""
     SELECT process, at > clock_timestamp() - make_interval(secs => :seconds) AS alive, at, since, version,

@@ -67,6 +67,11 @@ class Caller:
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
 
+    @property
+    def operates(self) -> bool:
+        """Return whether figures of all tenants are for this caller, who operates the installation."""
+        return self.tenant_id == DEFAULT and self.may("admin")
+
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:

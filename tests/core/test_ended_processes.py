@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,63 @@ def test_a_gauge_that_an_ended_process_has_set_stands(folder: Path) -> None:
     with ended_processes.alone(folder):
         ended_processes.living(folder)
     assert shown(folder)["imprint_log_lag_seconds"] == 7
+
+
+def test_gauges_that_ended_processes_have_set_leave_one_file_with_the_newest(folder: Path) -> None:
+    ended = range(NOBODY, NOBODY + ended_processes.MOST + 8)
+    for number in ended:
+        file = MmapedDict(str(folder / f"gauge_mostrecent_{number}.db"))
+        name = mmap_key("imprint_log_lag_seconds", "imprint_log_lag_seconds", [], [], "Age")
+        file.write_value(name, number, 2.0 if number == NOBODY + 5 else 1.0)
+        file.close()
+    with ended_processes.alone(folder):
+        ended_processes.living(folder)
+    assert shown(folder)["imprint_log_lag_seconds"] == NOBODY + 5
+    assert {path.name for path in folder.glob("gauge_*.db")} == {
+        "gauge_mostrecent_ended.db",
+        f"gauge_mostrecent_{os.getpid()}.db",
+        f"gauge_livesum_{os.getpid()}.db",
+    }
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("last", range(2 + 1 + 3 * 8))
+def test_a_merge_that_is_killed_counts_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
+) -> None:
+    """Killed after any number of changes to the folder, of which a merge of eight processes makes so many."""
+    monkeypatch.setattr(ended_processes, "MOST", 7)
+    for number in range(8):
+        counts_of(tmp_path, NOBODY + number, number)
+    with ended_processes.alone(tmp_path):
+        ended_processes.living(tmp_path)
+    for number in range(8):
+        counts_of(tmp_path, NOBODY + number, number)
+    before, changes = shown(tmp_path), iter(range(last))
+    with monkeypatch.context() as patched:
+        for change in ("replace", "unlink"):
+            patched.setattr(Path, change, dying(getattr(Path, change), changes))
+        with pytest.raises(Killed), ended_processes.alone(tmp_path):
+            ended_processes.living(tmp_path)
+    with ended_processes.alone(tmp_path):
+        ended_processes.living(tmp_path)
+    after = shown(tmp_path)
+    assert after["imprint_dispatches_total"] == before["imprint_dispatches_total"] == 2 * sum(range(8))
+    assert {path.name for path in tmp_path.iterdir()} == {"counter_ended.db", "histogram_ended.db", "lock"}
+
+
+def dying(change: Callable[..., object], changes: Iterator[int]) -> Callable[..., object]:
+    """Stand for a method of Path in a process that is killed after so many changes."""
+
+    def method(*parts: object, **named: object) -> object:
+        if next(changes, None) is None:
+            raise Killed
+        return change(*parts, **named)
+
+    return method
 
 
 def test_a_few_are_left_as_they_are(tmp_path: Path) -> None:

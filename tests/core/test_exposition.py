@@ -8,9 +8,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
-from prometheus_client import Metric
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
 from core import exposition, metrics
@@ -46,7 +47,7 @@ def test_dispatches_are_shown_under_the_names_of_celerys_dashboards():
     metrics.DISPATCHES.labels("notifier", "io", "cancelled").inc(3)
     metrics.DISPATCH_RUN.labels("notifier", "io").observe(0.2)
     families = exposed()
-    labels = {"name": "notifier", "queue_name": "io", "hostname": f"io@{socket.gethostname()}"}
+    labels = {"name": "notifier", "queue_name": "io"}
     cancelled = total(families["imprint_dispatches"], "_total", target="notifier", status="cancelled")
     assert total(families["celery_task_revoked"], "_total", **labels) == cancelled >= 3
     ours, theirs = families["imprint_dispatch_run_seconds"], families["celery_task_runtime"]
@@ -55,6 +56,25 @@ def test_dispatches_are_shown_under_the_names_of_celerys_dashboards():
     }
     assert total(theirs, "_count") == total(ours, "_count")
     assert total(theirs, "_sum") == total(ours, "_sum")
+
+
+def test_a_dispatch_has_the_hostname_of_its_worker_and_none_in_other_processes():
+    node = f"io@{socket.gethostname()}"
+    source = exposition.CELERY["celery_task_sent"].source
+    counted = Metric("imprint_dispatches", "Reached", "counter")
+    for queue in ("io", "cpu"):
+        own = {"target": "notifier", "queue": queue, "status": "pending"}
+        counted.add_sample("imprint_dispatches_total", own, 1)
+    active = Metric("celery_worker_tasks_active", "Now", "gauge")
+    families = {exposition._name(source): counted, active.name: active}
+    assert hostnames(families) == {"io": None, "cpu": None}
+    active.add_sample(active.name, {"hostname": node}, 0)
+    assert hostnames(families) == {"io": node, "cpu": None}
+
+
+def hostnames(families: Mapping[str, Metric]) -> Mapping[str, str | None]:
+    sent = next(family for family in exposition.celery_families(families) if family.name == "celery_task_sent")
+    return {sample.labels["queue_name"]: sample.labels.get("hostname") for sample in sent.samples}
 
 
 def test_what_processes_have_counted_outlives_them_and_their_gauges_do_not(root: Path, tmp_path: Path):
@@ -70,6 +90,34 @@ def test_what_processes_have_counted_outlives_them_and_their_gauges_do_not(root:
     pids = {int(sample.labels["pid"]) for sample in families["imprint_process_memory_bytes"].samples}
     assert not pids & set(gone)
     assert {path.name for path in tmp_path.glob("counter_*.db")} >= {f"counter_{pid}.db" for pid in gone}
+
+
+def test_a_series_that_was_dropped_is_not_shown_in_a_shared_folder(root: Path, tmp_path: Path):
+    program = "from core import metrics as m; m.replace(m.CELERY_WORKER_UP, {'io@a': 1, 'io@b': 0}); "
+    program += "m.replace(m.CELERY_WORKER_UP, {'io@a': 0})"
+    environment = {**os.environ, metrics.SHARED_FOLDER: str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], cwd=root, env=environment, check=True)
+    (left,) = shared(root, tmp_path)["celery_worker_up"].samples
+    assert (left.labels, left.value) == ({"hostname": "io@a"}, 0)
+
+
+def test_processes_that_share_a_folder_show_when_the_program_began(root: Path, tmp_path: Path):
+    """The program has counted before; it is the oldest of those that live."""
+    program = "import sys; from core import metrics; sys.stdout.write('ready\\n'); sys.stdout.flush(); input()"
+    environment = {**os.environ, metrics.SHARED_FOLDER: str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, cwd=root, env=environment, stdin=PIPE, stdout=PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        began = [total(shared(root, tmp_path)["process_start_time_seconds"]) for _ in range(2)]
+        (expected,) = (
+            family.samples[0].value
+            for family in ProcessCollector(pid=lambda: parent.pid, registry=CollectorRegistry()).collect()
+            if family.name == "process_start_time_seconds"
+        )
+        assert began == [expected, expected]
+        parent.communicate("\n")
+    assert total(shared(root, tmp_path)["process_start_time_seconds"]) > expected
 
 
 def counting(root: Path, folder: Path, number: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -57,7 +58,13 @@ def worker(app: Database, ran: list[UUID] | None = None) -> Ledger:
 
 def beat(app: Database, processes: int) -> None:
     """A worker of the queue `cpu` says how many processes it has."""
-    heartbeat.Heartbeat(app, "cpu@test:1", "cpu", processes).close()
+    say(app, "cpu@test:1", processes)
+
+
+def say(app: Database, name: str, processes: int) -> None:
+    """A worker beats once."""
+    row = heartbeat._row(heartbeat.ProcessPart(name, "cpu", processes), datetime.now(UTC))
+    app.ask_queues((heartbeat._BEAT, {**row, "tenants": None}))
 
 
 def drain(book: Ledger, owed: Sequence[DispatchRef]) -> None:
@@ -103,7 +110,7 @@ def test_a_single_process_serves_every_tenant(app: Database) -> None:
 
 def test_processes_of_all_workers_count_and_those_of_dead_ones_do_not(app: Database) -> None:
     for number, processes in enumerate((3, 4, 5)):
-        heartbeat.Heartbeat(app, f"cpu@test:{number}", "cpu", processes).close()
+        say(app, f"cpu@test:{number}", processes)
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE heartbeats SET at = at - interval '1 hour' WHERE process = 'cpu@test:2'"))
     _, sent = work_for(app, EVIL, FLOOD)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, LiteralString
 from uuid import uuid4
 
+import psycopg
 import pytest
 from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from core import metrics
 from core.config import Settings
+from core.storage import db
 from core.storage.db import Database
 from core.storage.tables import metadata
 from tests.doors import OTHER
 from tests.patience import wait_until
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import chain, owe
-from workers.gauges import Gauges
+from workers.gauges import _SNAPSHOTS, Gauges
 
 
 def value(name: str, **labels: str) -> float | None:
@@ -98,6 +102,31 @@ def test_a_snapshot_of_another_role_ages_while_it_is_held(gauges: Gauges, app: D
         return (value("imprint_oldest_snapshot_seconds") or 0) < 0.2
 
     wait_until(is_over)
+
+
+def test_a_vacuum_keeps_no_dead_rows_however_long_it_takes(queue: Database, settings: Settings) -> None:
+    url = db.owner_url(settings).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as owner, psycopg.connect(url, autocommit=True) as watching:
+        owner.execute("CREATE TABLE vacuumed AS SELECT repeat('x', 500) FROM generate_series(1, 20000)")
+        owner.execute("SET vacuum_cost_delay = 100")
+        owner.execute("SET vacuum_cost_limit = 1")
+        process = owner.info.backend_pid
+        vacuum = threading.Thread(target=interrupted, args=(owner, "VACUUM vacuumed"))
+        vacuum.start()
+        try:
+            held = "SELECT backend_xmin FROM pg_stat_activity JOIN pg_stat_progress_vacuum USING (pid) WHERE pid = %s"
+            wait_until(lambda: any(row[0] for row in watching.execute(held, [process]).fetchall()))
+            (snapshots,) = queue.ask_queues((_SNAPSHOTS, {}))
+        finally:
+            watching.execute("SELECT pg_cancel_backend(%s)", [process])
+            vacuum.join()
+            watching.execute("DROP TABLE vacuumed")
+    assert process not in {row.process for row in snapshots}
+
+
+def interrupted(connection: psycopg.Connection[Any], statement: LiteralString) -> None:
+    with suppress(psycopg.errors.QueryCanceled):
+        connection.execute(statement)
 
 
 def test_the_skew_is_the_difference_of_two_clocks(gauges: Gauges) -> None:

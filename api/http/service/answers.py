@@ -168,8 +168,9 @@ class Stats(Answer):
     dispatches: list[TargetCount]
     removed: dict[str, RemovedRows] = Field(description="What has left, and is counted no longer, by kind")
     memories: list[CategoryCount]
-    caches: dict[str, float | None] = Field(
-        description="Share of the lookups of all tenants that each cache of this process answered; null: nobody asked"
+    caches: dict[str, float | None] | None = Field(
+        description="Share of the lookups of all tenants that each cache of this process answered, null where nobody "
+        "asked. Null: the key is not an `admin` key of the tenant `default`"
     )
     memory: MemoryFigures
 

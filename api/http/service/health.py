@@ -18,7 +18,7 @@ from core.inference import embedding_model
 from core.inference.local_models.catalog import MODELS
 from core.maintenance import glance, health, heartbeat
 from core.maintenance.glance import Glance
-from core.tenancy.tenants import DEFAULT, Caller
+from core.tenancy.tenants import DEFAULT
 from core.types import Json
 from rules.flow import due
 
@@ -53,11 +53,7 @@ def get_health(deps: WholeDeps, caller: Reader) -> Json:
             "queues": [asdict(queue) for queue in health.queues(tx)],
             "schedules": [asdict(schedule) for schedule in due.of_tenant(tx)],
         }
-    return report | {"installation": _installation(deps) if _operates(caller) else None}
-
-
-def _operates(caller: Caller) -> bool:
-    return caller.tenant_id == DEFAULT and caller.may("admin")
+    return report | {"installation": _installation(deps) if caller.operates else None}
 
 
 def _installation(deps: Dependencies) -> Json:

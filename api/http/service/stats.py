@@ -27,7 +27,8 @@ def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
     """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 
     `removed`: what has left by the tenant's retention, by kind, and is counted no longer. `memory` describes the state
-    of the memory. Its `latency_ms` and `recall.process`, and `caches`, are measured by this process only.
+    of the memory. Its `latency_ms` and `recall.process`, and `caches`, are measured by this process only. `caches` is
+    for whoever operates the installation: its figures are those of all tenants together.
     """
     now = datetime.now(UTC)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -42,6 +43,6 @@ def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
         "dispatches": done.dispatches,
         "removed": removed,
         "memories": sorted(counted.crossed, key=lambda row: (row["category"], row["status"])),
-        "caches": metrics.hit_shares(),
+        "caches": metrics.hit_shares() if caller.operates else None,
         "memory": memory | {"recall": recall, "latency_ms": deps.hits.latency(caller.tenant_id)},
     }

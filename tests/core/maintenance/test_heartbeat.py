@@ -27,3 +27,17 @@ def test_a_worker_beats_as_one_of_its_kind_and_as_itself(queue: Database) -> Non
         assert heartbeat.processes_by_queue(tx) == {"io": 3}
         assert [beat.name for beat in heartbeat.beats(tx)] == ["io@somewhere:1", "worker-io"]
     heart.close()
+
+
+def test_a_worker_that_is_stopped_leaves_no_row_of_its_own(queue: Database) -> None:
+    other = Heartbeat(queue, "io@other:1", "io", 3)
+    stopped = Heartbeat(queue, "io@stopped:1", "io", 3, also=[ProcessPart("worker-io")])
+    wait_until(lambda: names(queue) == {"io@other:1", "io@stopped:1", "worker-io"})
+    stopped.close()
+    wait_until(lambda: names(queue) == {"io@other:1", "worker-io"})
+    other.close()
+
+
+def names(queue: Database) -> set[str]:
+    with queue.queue() as tx:
+        return {beat.name for beat in heartbeat.beats(tx)}

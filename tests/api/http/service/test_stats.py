@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from prometheus_client import REGISTRY
 
+from core.config import Settings
 from core.events.log import Announcement, announce
 from core.storage.db import Database
-from tests.doors import OTHER, Doors
+from core.tenancy.tenants import DEFAULT
+from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
 
@@ -42,8 +44,8 @@ def test_another_tenant_counts_nothing_of_it(door: Doors, app: Database, works: 
     works.settle()
     door.post("/v1/search", {"user_id": "ada", "query": "Turin"})
     stats = door.get("/v1/stats", tenant=OTHER).json()
-    memory, caches = stats.pop("memory"), stats.pop("caches")
-    assert set(caches) == {"vectors", "rows", "messages"}
+    memory = stats.pop("memory")
+    assert stats.pop("caches") is None, "they are those of all tenants"
     assert stats == {"events": {}, "decisions": [], "dispatches": [], "removed": {}, "memories": []}
     assert (memory["total"], memory["active"], memory["by_status"], memory["verdicts"]) == (0, 0, {}, {})
     assert memory["recall"] == {"with_memories": 0, "process": {"searches": 0, "with_memories": 0, "hit_rate": None}}
@@ -88,17 +90,24 @@ def test_a_user_that_can_be_none_is_refused_with_its_place(door: Doors) -> None:
     assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/user_id")
 
 
-def test_the_share_of_lookups_that_each_cache_answers_is_told_and_counted(door: Doors, app: Database) -> None:
+def test_the_operator_alone_is_told_which_share_of_lookups_each_cache_answers(
+    door: Doors, app: Database, settings: Settings
+) -> None:
     def counted(cache: str) -> list[float]:
         labels = [{"cache": cache, "outcome": outcome} for outcome in ("hit", "miss")]
         return [REGISTRY.get_sample_value("imprint_cache_lookups_total", own) or 0 for own in labels]
 
     door.post("/v1/memories", {"user_id": "ada", "content": "Ada has a cat."})
     before = {cache: counted(cache) for cache in ("vectors", "rows")}
+    operator = key_of(settings, DEFAULT, ("admin",))
     for _ in range(3):
         door.post("/v1/search", {"user_id": "ada", "query": "Which pet has Ada, of all that there are?"})
     for cache, (hits, misses) in before.items():
         hits_now, misses_now = counted(cache)
         assert hits_now > hits, cache
         assert hits_now - hits + misses_now - misses >= 3, cache
-        assert door.get("/v1/stats").json()["caches"][cache] == round(hits_now / (hits_now + misses_now), 2)
+        told = door.get("/v1/stats", key=operator).json()["caches"]
+        assert told[cache] == round(hits_now / (hits_now + misses_now), 2)
+    assert set(told) == {"vectors", "rows", "messages"}
+    for key in (key_of(settings, DEFAULT, ("read",)), key_of(settings, TENANT, ("admin",))):
+        assert door.get("/v1/stats", key=key).json()["caches"] is None
