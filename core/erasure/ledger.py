@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 from uuid import UUID
@@ -58,11 +59,14 @@ def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[s
         Misconfigured: a line is no record.
     """
     entries = enumerate(lines, 1)
+    is_held = cache(partial(_is_held, app))
     _require_format(next(entries, (1, ""))[1])
     repeated: Counter[str] = Counter()
     last_kept: dict[str, list[tuple[str, str]]] = {}
     for number, line in entries:
         entry = _read(number, line)
+        if not is_held(entry["tenant"]):
+            continue  # The tenant began after the backup.
         if entry["kind"] == "tombstone":
             last_kept.setdefault(entry["tenant"], []).append((entry["hash"], entry["at"]))
             continue
@@ -70,6 +74,11 @@ def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[s
     for tenant_id, hashes in last_kept.items():  # At the end: what is erased again lays them with a new time.
         _put_back(app, tenant_id, hashes)
     return +repeated
+
+
+def _is_held(app: Database, tenant_id: str) -> bool:
+    with app.tenant(tenant_id) as tx:
+        return bool(tx.execute(_TENANT, {"tenant": tenant_id}).scalar_one())
 
 
 def _attempt(app: Database, settings: Settings, entry: Json) -> int:
@@ -221,6 +230,8 @@ _QUERIES: Final = {
 """Requests to forget name passages of messages: of these, all that were ever blanked are on record. A memory that is
 there had its request undone.
 """
+
+_TENANT = text("SELECT EXISTS (SELECT FROM tenants WHERE id = :tenant)")
 
 _CONTENT = text("""
     SELECT content, user_id FROM messages

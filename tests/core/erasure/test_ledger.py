@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -136,6 +137,16 @@ def test_after_a_restore_only_what_a_user_says_anew_is_learnt_again(both: tuple[
     assert Counter(row.user_id for row in learnt) == Counter(
         {f"u-{name}": 1 for name in ("session", "request", "kept", "user") if name != "request"}
     )
+
+
+def test_entries_of_a_tenant_that_began_after_the_backup_are_skipped(app: Database, settings: Settings) -> None:
+    more: list[dict[str, Any]] = [
+        {"kind": "receipt", "body": {"scope": "user", "subject_hash": "00"}, "signature": "none"},
+        {"kind": "session", "id": "s1"},
+        {"kind": "tombstone", "hash": "00", "at": datetime.now(UTC).isoformat()},
+    ]
+    lines = [json.dumps({"format": ledger.FORMAT}), *(json.dumps({"tenant": "newcomer", **entry}) for entry in more)]
+    assert ledger.repeat(app, settings, lines) == Counter()
 
 
 @pytest.mark.parametrize(
