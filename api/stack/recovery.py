@@ -72,22 +72,16 @@ def restore(
     Numbers of the part that is left out are never given out again, because clients may hold them.
 
     Raises:
-        Misconfigured: it is no archive, does not reach back so far, the home contains data, or PostgreSQL refuses;
-            then nothing is left behind.
+        Misconfigured: it is no archive, does not reach back so far, the home contains data or another key, or
+            PostgreSQL refuses; then nothing is left behind.
     """
     home, folder = home.expanduser().resolve(), folder.absolute()
     archive.manifest(folder)
     base = _base(folder, at)
-    if (home / "postgres").exists():
-        raise Misconfigured(f"{home} already contains data. Set IMPRINT_HOME to a new folder, or move the data away.")
-    with alone(home):
+    keys = folder / backups.KEYS
+    with alone(home), backups.filling(home, keys, tuple(sorted(path.name for path in keys.iterdir()))):
         host.check_free_disk(home)
-        restoration = _Restoration(home, folder, base, at, migrations, erasures)
-        try:
-            return restoration.run()
-        except BaseException:
-            restoration.discard()
-            raise
+        return _Restoration(home, folder, base, at, migrations, erasures).run()
 
 
 def _base(folder: Path, at: datetime | None) -> Base:
@@ -109,7 +103,6 @@ class _Restoration:
     erasures: Erasures
 
     def run(self) -> Recovered:
-        self._put_keys()
         if self.at is None:
             with self._recovered(None) as postgres:
                 last_at = self._last_at(postgres)
@@ -125,19 +118,9 @@ class _Restoration:
         self._lost.unlink()
         return Recovered(self.base.folder.name, last_at, repeated)
 
-    def discard(self) -> None:
-        """Leave the home without data and keys."""
-        shutil.rmtree(self.home / "postgres", ignore_errors=True)
-        for path in (self._lost, *(self.home / path.name for path in (self.folder / backups.KEYS).iterdir())):
-            path.unlink(missing_ok=True)
-
     @property
     def _lost(self) -> Path:
-        return self.home / "erasures.jsonl"
-
-    def _put_keys(self) -> None:
-        names = tuple(sorted(path.name for path in (self.folder / backups.KEYS).iterdir()))
-        backups.put_keys(self.home, self.folder / backups.KEYS, names)
+        return self.home / "restoring.jsonl"
 
     def _record_lost(self, at: datetime) -> _Numbers:
         """Replay the log to its end and record what was erased after the time."""
@@ -201,7 +184,7 @@ class _Restoration:
             "recovery_target_action": "promote",
             **({"recovery_target_time": at.isoformat()} if at else {}),
         }
-        postgres = Postgres(self.home, extra=extra)
+        postgres = Postgres(self.home, extra=extra, restoring=True)
         postgres.start_limit_s = RECOVERY_LIMIT_S
         return postgres
 
