@@ -199,10 +199,15 @@ def migration_of(postgres: Postgres) -> str:
     return str(row[0])
 
 
-def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
-    """Copy each `*.key` file of a home and the API key of its commands; return their names."""
+def keys_of(home: Path) -> list[Path]:
+    """Return each `*.key` file of a home, and the API key of its commands."""
     keys = [path for path in sorted(home.glob("*.key")) if path.is_file()]
-    keys += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
+    return keys + ([home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else [])
+
+
+def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
+    """Copy the keys of a home; return their names."""
+    keys = keys_of(home)
     for path in keys:
         private_file(folder / path.name).write_bytes(path.read_bytes())
     return tuple(path.name for path in keys)

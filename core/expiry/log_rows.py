@@ -270,7 +270,7 @@ _ON_RECORD: Final = """
     (e.event_type IN ('session.erased', 'document.deleted', 'memory.erased') AND e.source = 'imprint'
      AND e.received_at > clock_timestamp() - interval '15 days')
 """
-"""Condition that an event says what was erased and a record of erasures may yet be made of it: `core.erasure.ledger`."""
+"""Condition that an event says what was erased, and a record may yet be made of it (`core.erasure.ledger`)."""
 
 _EVENTS = text(f"""
     SELECT e.seq, e.written_in, least(e.time, e.received_at) AS at,

@@ -272,6 +272,15 @@ def test_a_slot_that_is_gone_is_reported_and_nothing_is_recorded(archived: Archi
         assert backup_log.last(archived.home) is None
 
 
+def test_a_new_archive_ends_what_is_kept_for_the_ones_before(archived: Archived, tmp_path: Path) -> None:
+    with served(archived.home), kept(archived.home, tmp_path / "archive"):
+        postgres = Postgres(archived.home)
+        postgres.port = archive.run_files.last_port(archived.home, "postgres")
+        with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+            names = "SELECT count(*) FROM pg_replication_slots WHERE slot_name ~ %s"
+            wait_until(lambda: admin.execute(names, (archive.OWN_SLOT,)).fetchone() == (1,))
+
+
 def drop_slot(admin: psycopg.Connection, name: tuple[str] | None) -> bool:
     """Drop the slot of a receiver, which is ended first."""
     admin.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %s", name)
