@@ -197,11 +197,15 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         return max(wait, 0.0)
 
     def _announce(self) -> None:
-        """Say on the broker which installation uses it; `imprint doctor` finds a second one by that."""
+        """Say on the broker which installation uses it, if it answers; `imprint doctor` finds a second one by that."""
         url = broker_url(self._settings)
-        if broker_users.is_redis(url):
-            self._name = self._name or broker_users.installation(self._db)
+        if not broker_users.is_redis(url):
+            return
+        self._name = self._name or broker_users.installation(self._db)
+        try:
             broker_users.announce(url, self._name)
+        except BROKER_ERRORS as error:
+            log.warning("announcement.failed", error=str(error).partition("\n")[0])
 
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""

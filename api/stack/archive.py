@@ -7,13 +7,15 @@ server. What was erased leaves the archive with the last base that was made befo
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -36,6 +38,9 @@ PASSWORDS: Final = "secrets.json"
 BASE_NAME: Final = "%Y%m%dT%H%M%S.%fZ"
 FIRST_SEGMENT: Final = re.compile(r"^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)", re.MULTILINE)
 
+SEGMENT: Final = re.compile(r"[0-9A-F]{24}$")
+PARTIAL: Final = ".partial"
+
 BASE_EVERY: Final = timedelta(days=7)
 BASES_KEPT: Final = 2
 """So that the archive reaches back one to two weeks."""
@@ -48,6 +53,10 @@ DISCONNECTED: Final = "error: disconnected"
 STEADY_S: Final = 3.0
 """A receiver that lives so long is connected."""
 
+BASE_PAUSE_S: Final = 3600.0
+"""Pause after a base that failed, which may have copied most of the database."""
+
+ARCHIVER: Final = "archiver"
 RECEIVER: Final = "wal-receiver"
 RECEIVER_GRACE_S: Final = 5.0
 FREE_SHARE: Final = 1.1
@@ -76,25 +85,59 @@ def keep(home: Path, folder: Path, report: Callable[[str], None], over: threadin
     A folder that was begun is continued. `report` is told what happens, a sentence each.
 
     Raises:
-        Misconfigured: nothing runs on the home, the folder belongs to another database, or the first base fails.
+        Misconfigured: nothing runs on the home, another process archives it, the folder belongs to another database, or
+            the first base fails.
     """
     home, folder = home.expanduser().resolve(), folder.absolute()
     if not is_running(home):
         raise Misconfigured(f"Nothing runs on {home}. Start `imprint up` first, or set IMPRINT_HOME.")
-    archiver = _Archiver(home, folder, report)
-    archiver.prepare()
-    try:
-        while not over.is_set():
-            archiver.turn()
-            over.wait(WATCH_S)
-    finally:
-        archiver.stop()
+    with _alone(home):
+        archiver = _Archiver(home, folder, report)
+        archiver.prepare()
+        try:
+            while not over.is_set():
+                archiver.turn()
+                over.wait(WATCH_S)
+        finally:
+            archiver.stop()
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Lock the archiving of a home. Misconfigured: another process archives it."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(process.held(home, ARCHIVER))
+        except process.NotStarted:
+            raise Misconfigured(
+                f"Another `imprint backup --continuous` runs on {home}. Stop it first, or let it go on alone."
+            ) from None
+        yield
 
 
 def bases(folder: Path) -> list[Base]:
     """Return the complete bases of an archive, the oldest first."""
     paths = sorted((folder / BASES).glob("[0-9]*Z"))
     return [Base(path, datetime.strptime(path.name, BASE_NAME).replace(tzinfo=UTC)) for path in paths]
+
+
+def require_whole_log(folder: Path, base: Base) -> None:
+    """Misconfigured: a file of the log is missing, between the first that a base needs and the last."""
+    held = {path.name.removesuffix(PARTIAL) for path in (folder / WAL).iterdir()}
+    held |= {path.name for path in (base.folder / "pg_wal").glob("*")}
+    numbers = {_number(name): name for name in held if SEGMENT.match(name) and name >= base.first_segment}
+    numbers[_number(base.first_segment) - 1] = ""
+    for number, following in itertools.pairwise(sorted(numbers)):
+        if following != number + 1:
+            raise Misconfigured(
+                f"{folder / WAL} has a gap before {numbers[following]}: files of the log are missing. "
+                "What is behind it cannot be restored; look for them in a copy of the folder."
+            )
+
+
+def _number(segment: str) -> int:
+    """Return the place of a file of the log, of 16 MB: 256 to each number in the middle of its name."""
+    return int(segment[8:16], 16) * 256 + int(segment[16:], 16)
 
 
 def manifest(folder: Path) -> Json:
@@ -121,8 +164,8 @@ class _Archiver:
         self._postgres = Postgres(home)
         self._slot = f"imprint_{sha256(str(folder).encode()).hexdigest()[:12]}"
         self._receiver: Process | None = None
-        self._began = self._recorded = float("-inf")
-        self._complaint = ""
+        self._began = self._recorded = self._copied = self._failed = float("-inf")
+        self._complaint = self._base_complaint = ""
 
     def prepare(self) -> None:
         """Make the folders, the manifest and the slot that keeps the log for the receiver."""
@@ -134,7 +177,6 @@ class _Archiver:
             if slot is None:
                 db.execute("SELECT pg_create_physical_replication_slot(%s, true)", (self._slot,))
         process.reclaim(self._home, RECEIVER)
-        shutil.rmtree(self._draft, ignore_errors=True)
 
     def turn(self) -> None:
         """Start the receiver if it does not run, and take a base if one is due."""
@@ -143,8 +185,10 @@ class _Archiver:
             self._complain()
             self._receiver, self._began = self._receive(), time.monotonic()
         last = next(reversed(bases(self._folder)), None)
-        if last is None or datetime.now(UTC) - last.at >= BASE_EVERY:
+        is_due = last is None or datetime.now(UTC) - last.at >= BASE_EVERY
+        if is_due and time.monotonic() - self._failed >= BASE_PAUSE_S:
             self._try_base(first=last is None)
+        self._keep_keys()
         self._record()
 
     def _record(self) -> None:
@@ -207,12 +251,21 @@ class _Archiver:
     def _try_base(self, *, first: bool) -> None:
         try:
             self._take_base()
-        except Misconfigured as error:
+        except (Misconfigured, psycopg.Error, OSError) as error:
+            reason = _reason(error)
             if first:
-                raise
-            self._report(f"No new base: {error.detail}")
+                raise Misconfigured(f"No base: {reason}") from error
+            self._failed = time.monotonic()
+            if reason != self._base_complaint:
+                self._report(f"No new base, trying again each hour: {reason}")
+            self._base_complaint = reason
+            return
+        self._base_complaint = ""
+        if first:
+            self._drop_other_slots()
 
     def _take_base(self) -> None:
+        shutil.rmtree(self._draft, ignore_errors=True)
         self._require_space()
         self._copy_keys()
         options = ("--format=plain", "--wal-method=stream", "--checkpoint=fast", "--label=imprint")
@@ -222,6 +275,13 @@ class _Archiver:
         self._report(f"Base {taken.folder.name} is complete; from then on, any moment can be restored.")
         self._prune()
 
+    def _drop_other_slots(self) -> None:
+        """Keep no log for archives of this home that nobody continues: this one has replaced them."""
+        with psycopg.connect(self._postgres.admin_url, autocommit=True) as db:
+            for (name,) in db.execute(_OTHER_SLOTS, (OWN_SLOT, self._slot)).fetchall():
+                with suppress(psycopg.errors.ObjectInUse, psycopg.errors.UndefinedObject):
+                    db.execute("SELECT pg_drop_replication_slot(%s)", (name,))
+
     def _require_space(self) -> None:
         with psycopg.connect(self._postgres.admin_url) as db:
             row = db.execute("SELECT sum(pg_database_size(oid))::bigint FROM pg_database").fetchone()
@@ -229,12 +289,29 @@ class _Archiver:
         if free < needed:
             raise Misconfigured(f"disk full: a base needs {needed:,} bytes, {free:,} are free under {self._folder}.")
 
+    def _keep_keys(self) -> None:
+        """Copy the keys that have changed, each minute."""
+        if time.monotonic() - self._copied < RECORD_S:
+            return
+        self._copied = time.monotonic()
+        try:
+            self._copy_keys()
+        except OSError as error:
+            self._report(f"The keys are not copied, trying again: {process.reason(error)}.")
+
     def _copy_keys(self) -> None:
-        keys = self._folder / backups.KEYS
-        for path in keys.iterdir():
-            path.unlink()
-        backups.copy_keys(self._home, keys)
-        backups.private_file(keys / PASSWORDS).write_bytes((self._home / PASSWORDS).read_bytes())
+        """Copy what has changed, each key at once, and then remove what the home has no longer."""
+        keys, draft = self._folder / backups.KEYS, self._folder / "key.partial"
+        sources = {path.name: path for path in (*backups.keys_of(self._home), self._home / PASSWORDS)}
+        for name, source in sources.items():
+            content, target = source.read_bytes(), keys / name
+            if not target.exists() or target.read_bytes() != content:
+                draft.unlink(missing_ok=True)
+                backups.private_file(draft).write_bytes(content)
+                draft.replace(target)
+        for path in list(keys.iterdir()):
+            if path.name not in sources:
+                path.unlink()
 
     def _prune(self) -> None:
         """Remove bases beyond those kept, and the log before the oldest that is left."""
@@ -244,3 +321,17 @@ class _Archiver:
         oldest = held[-BASES_KEPT:][0]
         command = [str(pg_program.path("pg_archivecleanup")), str(self._folder / WAL), oldest.first_segment]
         pg_program.execute(command, pg_program.environment(self._postgres))
+
+
+def _reason(error: Misconfigured | psycopg.Error | OSError) -> str:
+    if isinstance(error, Misconfigured):
+        return error.detail
+    return process.reason(error) if isinstance(error, OSError) else str(error).partition("\n")[0]
+
+
+OWN_SLOT: Final = "^imprint_[0-9a-f]{12}$"
+
+_OTHER_SLOTS: Final = """
+    SELECT slot_name FROM pg_replication_slots
+    WHERE NOT active AND slot_type = 'physical' AND slot_name ~ %s AND slot_name <> %s
+"""

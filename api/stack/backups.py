@@ -20,8 +20,9 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from api.stack import backup_log, pg_program, process, run_files
+from api.stack import backup_log, pg_program, process, run_files, unfinished
 from api.stack.postgres import Postgres
+from api.stack.servers import STOP_GRACE_S
 from api.stack.up import alone, is_running
 from core.errors import Misconfigured
 from core.storage.db import APP_ROLE, ROUTER_ROLE
@@ -32,6 +33,8 @@ DUMP: Final = "database.dump"
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys"
 COMMANDS_KEY: Final = Path("run") / "api.key"
+BEGUN: Final = ("postgres", "postgres.new", "restoring.jsonl")
+"""What a restore makes in a home besides keys: the data, and the record of the erasures to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,8 @@ def restore(
             f"{folder} is at migration {copied.migration}, which this version does not know. "
             f"Install the version that wrote it."
         )
-    if (home / "postgres").exists():
-        raise Misconfigured(f"{home} already contains data. Set IMPRINT_HOME to a new folder, or move the data away.")
-    with alone(home):
-        postgres = Postgres(home)
+    with alone(home), filling(home, folder / KEYS, copied.keys):
+        postgres = Postgres(home, restoring=True)
         try:
             postgres.start()
             _make_roles(postgres)
@@ -105,15 +106,58 @@ def restore(
             with psycopg.connect(postgres.admin_url, autocommit=True) as db:
                 db.execute("ANALYZE")
             if finish is not None:
-                put_keys(home, folder / KEYS, copied.keys)
                 finish(postgres.url)
-        except BaseException:
+        finally:
             postgres.stop()
-            shutil.rmtree(postgres.data, ignore_errors=True)
-            raise
-        postgres.stop()
-    put_keys(home, folder / KEYS, copied.keys)
     return copied
+
+
+@contextmanager
+def filling(home: Path, keys: Path, names: tuple[str, ...]) -> Iterator[None]:
+    """Put the keys of a backup into a home without data, and mark it meanwhile as half restored.
+
+    What a restore that was killed has begun is cleared first. After an error nothing is left behind.
+
+    Raises:
+        Misconfigured: the home contains data, or a key that differs.
+    """
+    if unfinished.is_marked(home):
+        _clear(home)
+    if (home / "postgres").exists():
+        raise Misconfigured(f"{home} already contains data. Set IMPRINT_HOME to a new folder, or move the data away.")
+    missing = _missing_keys(home, keys, names)
+    unfinished.mark(home, [str(path) for path in missing])
+    try:
+        for path in missing:
+            private_file(home / path).write_bytes((keys / path.name).read_bytes())
+        yield
+    except BaseException:
+        _clear(home)
+        raise
+    unfinished.unmark(home)
+
+
+def _clear(home: Path) -> None:
+    """Remove what a restore has put into a home, the mark last."""
+    process.reclaim(home, Postgres.name, Postgres.farewell, STOP_GRACE_S)
+    for name in BEGUN[:2]:
+        shutil.rmtree(home / name, ignore_errors=True)
+    for name in (*BEGUN[2:], *unfinished.marked(home)):
+        (home / name).unlink(missing_ok=True)
+    if (home / "postgres").exists():
+        raise Misconfigured(f"{home / 'postgres'} cannot be removed; remove it by hand, and restore again.")
+    unfinished.unmark(home)
+
+
+def _missing_keys(home: Path, keys: Path, names: tuple[str, ...]) -> list[Path]:
+    """Return the keys that a home lacks, as paths in it. Misconfigured: it has another one of that name."""
+    places = {name: COMMANDS_KEY if name == COMMANDS_KEY.name else Path(name) for name in names}
+    for name, path in places.items():
+        if (home / path).exists() and (home / path).read_bytes() != (keys / name).read_bytes():
+            raise Misconfigured(
+                f"{home / path} differs from that of the backup. Set IMPRINT_HOME to a new folder, or move it away."
+            )
+    return [path for path in places.values() if not (home / path).exists()]
 
 
 @contextmanager
@@ -155,21 +199,18 @@ def migration_of(postgres: Postgres) -> str:
     return str(row[0])
 
 
-def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
-    """Copy each `*.key` file of a home and the API key of its commands; return their names."""
+def keys_of(home: Path) -> list[Path]:
+    """Return each `*.key` file of a home, and the API key of its commands."""
     keys = [path for path in sorted(home.glob("*.key")) if path.is_file()]
-    keys += [home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else []
+    return keys + ([home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else [])
+
+
+def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
+    """Copy the keys of a home; return their names."""
+    keys = keys_of(home)
     for path in keys:
         private_file(folder / path.name).write_bytes(path.read_bytes())
     return tuple(path.name for path in keys)
-
-
-def put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
-    """Put the keys of a backup into a home."""
-    for name in names:
-        target = home / COMMANDS_KEY if name == COMMANDS_KEY.name else home / name
-        target.unlink(missing_ok=True)
-        private_file(target).write_bytes((folder / name).read_bytes())
 
 
 def private_file(path: Path) -> Path:

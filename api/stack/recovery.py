@@ -25,7 +25,6 @@ from core.errors import Misconfigured
 STAGED: Final = "archived_wal"
 """Folder in the data directory with the archived log, where the server's own user can read it."""
 
-PARTIAL: Final = ".partial"
 RECOVERY_LIMIT_S: Final = 24 * 3600.0
 TOO_LATE: Final = "recovery ended before configured recovery target"
 MARGIN: Final = 10_000
@@ -68,26 +67,22 @@ def restore(
 ) -> Recovered:
     """Restore an archive; `imprint up` then serves it. `at`: the last moment that counts; None: all there is.
 
-    For a time the log is replayed twice: to its end, to record what was erased after `at`, and again up to `at`.
+    For a time the log is replayed twice: from the newest base to its end, to record what was erased after `at`, and
+    again up to `at`.
     Numbers of the part that is left out are never given out again, because clients may hold them.
 
     Raises:
-        Misconfigured: it is no archive, does not reach back so far, the home contains data, or PostgreSQL refuses;
-            then nothing is left behind.
+        Misconfigured: it is no archive, has a gap, does not reach back so far, the home contains data or another key,
+            or PostgreSQL refuses; then nothing is left behind.
     """
     home, folder = home.expanduser().resolve(), folder.absolute()
     archive.manifest(folder)
-    base = _base(folder, at)
-    if (home / "postgres").exists():
-        raise Misconfigured(f"{home} already contains data. Set IMPRINT_HOME to a new folder, or move the data away.")
-    with alone(home):
+    base, newest = _base(folder, at), archive.bases(folder)[-1]
+    archive.require_whole_log(folder, base)
+    keys = folder / backups.KEYS
+    with alone(home), backups.filling(home, keys, tuple(sorted(path.name for path in keys.iterdir()))):
         host.check_free_disk(home)
-        restoration = _Restoration(home, folder, base, at, migrations, erasures)
-        try:
-            return restoration.run()
-        except BaseException:
-            restoration.discard()
-            raise
+        return _Restoration(home, folder, base, newest, at, migrations, erasures).run()
 
 
 def _base(folder: Path, at: datetime | None) -> Base:
@@ -104,20 +99,20 @@ class _Restoration:
     home: Path
     folder: Path
     base: Base
+    newest: Base
     at: datetime | None
     migrations: Collection[str]
     erasures: Erasures
 
     def run(self) -> Recovered:
-        self._put_keys()
         if self.at is None:
-            with self._recovered(None) as postgres:
+            with self._recovered(self.base, None) as postgres:
                 last_at = self._last_at(postgres)
                 _skip(postgres, _numbers(postgres))
             return Recovered(self.base.folder.name, last_at)
         numbers = self._record_lost(self.at)
         shutil.rmtree(self.home / "postgres")
-        with self._recovered(self.at) as postgres:
+        with self._recovered(self.base, self.at) as postgres:
             last_at = self._last_at(postgres)
             _skip(postgres, numbers)
             with self._lost.open() as lines:
@@ -125,30 +120,20 @@ class _Restoration:
         self._lost.unlink()
         return Recovered(self.base.folder.name, last_at, repeated)
 
-    def discard(self) -> None:
-        """Leave the home without data and keys."""
-        shutil.rmtree(self.home / "postgres", ignore_errors=True)
-        for path in (self._lost, *(self.home / path.name for path in (self.folder / backups.KEYS).iterdir())):
-            path.unlink(missing_ok=True)
-
     @property
     def _lost(self) -> Path:
-        return self.home / "erasures.jsonl"
-
-    def _put_keys(self) -> None:
-        names = tuple(sorted(path.name for path in (self.folder / backups.KEYS).iterdir()))
-        backups.put_keys(self.home, self.folder / backups.KEYS, names)
+        return self.home / "restoring.jsonl"
 
     def _record_lost(self, at: datetime) -> _Numbers:
-        """Replay the log to its end and record what was erased after the time."""
-        with self._recovered(None) as postgres, backups.private_file(self._lost).open("w") as lines:
+        """Replay the log from the newest base to its end, and record what was erased after the time."""
+        with self._recovered(self.newest, None) as postgres, backups.private_file(self._lost).open("w") as lines:
             lines.writelines(self.erasures.record(postgres.url, at))
             return _numbers(postgres)
 
     @contextmanager
-    def _recovered(self, at: datetime | None) -> Iterator[Postgres]:
+    def _recovered(self, base: Base, at: datetime | None) -> Iterator[Postgres]:
         """Yield the server once it has replayed the log up to the time; at a time behind its end, all of it."""
-        postgres = self._lay(at)
+        postgres = self._lay(base, at)
         try:
             try:
                 postgres.start()
@@ -172,20 +157,20 @@ class _Restoration:
     def _staged(self) -> Path:
         return self.home / "postgres" / STAGED
 
-    def _lay(self, at: datetime | None) -> Postgres:
+    def _lay(self, base: Base, at: datetime | None) -> Postgres:
         """Copy the base and its log into the home, where the server finds that it is to recover."""
         data = self.home / "postgres"
         pg_program.execute(
-            [str(pg_program.path("pg_verifybackup")), "--no-parse-wal", str(self.base.folder)], host.server_env()
+            [str(pg_program.path("pg_verifybackup")), "--no-parse-wal", str(base.folder)], host.server_env()
         )
-        shutil.copytree(self.base.folder, data, symlinks=True)
+        shutil.copytree(base.folder, data, symlinks=True)
         data.chmod(0o700)
         self._staged.mkdir(mode=0o700)
         for source in sorted(
             (self.folder / archive.WAL).iterdir(), reverse=True
         ):  # A whole file replaces a partial one.
-            if source.name.removesuffix(PARTIAL) >= self.base.first_segment:
-                shutil.copy2(source, self._staged / source.name.removesuffix(PARTIAL))
+            if source.name.removesuffix(archive.PARTIAL) >= base.first_segment:
+                shutil.copy2(source, self._staged / source.name.removesuffix(archive.PARTIAL))
         (data / "recovery.signal").touch()
         postgres = self._server(at)
         if postgres.account is not None:
@@ -201,7 +186,7 @@ class _Restoration:
             "recovery_target_action": "promote",
             **({"recovery_target_time": at.isoformat()} if at else {}),
         }
-        postgres = Postgres(self.home, extra=extra)
+        postgres = Postgres(self.home, extra=extra, restoring=True)
         postgres.start_limit_s = RECOVERY_LIMIT_S
         return postgres
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 from uuid import UUID
@@ -32,10 +35,29 @@ FORMAT: Final = "imprint-erasures/1"
 AUTHOR: Final = Author("restore")
 
 OVERLAP: Final = timedelta(days=1)
-"""Recorded beyond the time in question, because a row's time is before its commit; repeating twice changes nothing."""
+"""Recorded beyond the time in question, because a row's time is before its commit: what the restored database has
+already erased is recognised. Events that say what was erased are kept as long as records reach back, and this longer.
+"""
 
 BATCH: Final = 1_000
 ATTEMPTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Restored:
+    """The restored database: settings of the core, and the subjects of receipts by tenant and scope."""
+
+    settings: Settings
+    subjects: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+
+    def find(self, tx: Tx, tenant_id: str, scope: str, subject_hash: str) -> str | None:
+        """Return the user, group or memory that a receipt is about; None if the database did not hold it."""
+        key = tenant_id, scope
+        if key not in self.subjects:
+            candidates = (str(subject) for subject in tx.execute(_CANDIDATES[scope]).scalars())
+            hashed = tombstones.digests(tx, tenant_id, scope, candidates)
+            self.subjects[key] = {digest: subject for subject, digest in hashed}
+        return self.subjects[key].get(subject_hash)
 
 
 def record(app: Database, tenants: Iterable[str], since: datetime) -> Iterator[str]:
@@ -47,37 +69,59 @@ def record(app: Database, tenants: Iterable[str], since: datetime) -> Iterator[s
             for kind, query in _QUERIES.items():
                 for row in tx.execute(query, {"since": begin, "erased": ERASED}).mappings():
                     yield _line({"kind": kind, "tenant": tenant_id, **row})
+            yield from _blanked(tx, tenant_id, begin)
+
+
+def _blanked(tx: Tx, tenant_id: str, since: datetime) -> Iterator[str]:
+    """Yield the messages that may have lost words since then, with a salted hash of what is left of each."""
+    for row in tx.execute(_MESSAGES, {"since": since, "erased": ERASED}):
+        entry = {"session": row.session_id, "id": row.id, "left": _hashed(tx, tenant_id, row.content)}
+        yield _line({"kind": "message", "tenant": tenant_id, **entry})
+
+
+def _hashed(tx: Tx, tenant_id: str, content: str) -> str:
+    return tombstones.digest(tx, tenant_id, "message", content)
 
 
 def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[str]:
-    """Repeat the erasures of a record; return how many of each kind had to be. Nothing else may be at work.
+    """Repeat the erasures of a record; return how many of each kind had to be.
 
+    To be called before anything else is at work: ids of sessions may be used again after they were erased.
     Receipts and tombstones are stored again as they were, so that nothing erased comes back, and proofs stay.
 
     Raises:
         Misconfigured: a line is no record.
     """
     entries = enumerate(lines, 1)
+    is_held = cache(partial(_is_held, app))
     _require_format(next(entries, (1, ""))[1])
     repeated: Counter[str] = Counter()
+    restored = _Restored(settings)
     last_kept: dict[str, list[tuple[str, str]]] = {}
     for number, line in entries:
         entry = _read(number, line)
+        if not is_held(entry["tenant"]):
+            continue  # The tenant began after the backup.
         if entry["kind"] == "tombstone":
             last_kept.setdefault(entry["tenant"], []).append((entry["hash"], entry["at"]))
             continue
-        repeated[entry["kind"]] += _attempt(app, settings, entry)
+        repeated[entry["kind"]] += _attempt(app, restored, entry)
     for tenant_id, hashes in last_kept.items():  # At the end: what is erased again lays them with a new time.
         _put_back(app, tenant_id, hashes)
     return +repeated
 
 
-def _attempt(app: Database, settings: Settings, entry: Json) -> int:
+def _is_held(app: Database, tenant_id: str) -> bool:
+    with app.tenant(tenant_id) as tx:
+        return bool(tx.execute(_TENANT, {"tenant": tenant_id}).scalar_one())
+
+
+def _attempt(app: Database, restored: _Restored, entry: Json) -> int:
     """Repeat one erasure in its own transaction; return 1, or 0 if there was nothing left to erase."""
     for left in reversed(range(ATTEMPTS)):
         try:
             with app.tenant(entry["tenant"]) as tx:
-                return int(_KINDS[entry["kind"]](tx, settings, entry))
+                return int(_KINDS[entry["kind"]](tx, restored, entry))
         except NotFound:
             return 0
         except Conflict:
@@ -86,22 +130,16 @@ def _attempt(app: Database, settings: Settings, entry: Json) -> int:
     raise AssertionError
 
 
-def _receipt(tx: Tx, settings: Settings, entry: Json) -> bool:
+def _receipt(tx: Tx, restored: _Restored, entry: Json) -> bool:
     tenant_id, body = entry["tenant"], entry["body"]
     if not receipts.put_back(tx, tenant_id, Receipt(body, entry["signature"])):
         return False  # The restored database has it: the erasure was before.
-    for subject in _subjects(tx, tenant_id, body["scope"], body["subject_hash"]):
-        _ERASERS[body["scope"]](tx, settings, entry, subject)
+    erase = _ERASERS.get(body["scope"])
+    subject = erase and restored.find(tx, tenant_id, body["scope"], body["subject_hash"])
+    if erase and subject:
+        with suppress(NotFound), tx.begin_nested():  # An earlier one may have erased it as well.
+            erase(tx, restored.settings, entry, subject)
     return True
-
-
-def _subjects(tx: Tx, tenant_id: str, scope: str, subject_hash: str) -> Sequence[str]:
-    """Return the user, group or memory that a receipt is about; none if the database does not hold it."""
-    query = _CANDIDATES.get(scope)
-    if query is None:
-        return ()
-    candidates = (str(subject) for subject in tx.execute(query).scalars())
-    return [s for s, hashed in tombstones.digests(tx, tenant_id, scope, candidates) if hashed == subject_hash][:1]
 
 
 def _erase_user(tx: Tx, settings: Settings, entry: Json, subject: str) -> None:
@@ -117,26 +155,28 @@ def _erase_memory(tx: Tx, _settings: Settings, entry: Json, subject: str) -> Non
     memory.erase(tx, entry["tenant"], UUID(subject), AUTHOR, evidence=evidence)
 
 
-def _session(tx: Tx, _settings: Settings, entry: Json) -> bool:
+def _session(tx: Tx, _: _Restored, entry: Json) -> bool:
+    if tx.execute(_ANNOUNCED, {"event": entry.get("event")}).scalar_one():
+        return False  # The restored database has erased it; another session may have its id by now.
     session.erase(tx, entry["tenant"], entry["id"], AUTHOR)
     return True
 
 
-def _document(tx: Tx, _settings: Settings, entry: Json) -> bool:
+def _document(tx: Tx, _: _Restored, entry: Json) -> bool:
     documents.delete(tx, entry["tenant"], UUID(entry["id"]), AUTHOR)
     return True
 
 
-def _memory(tx: Tx, _settings: Settings, entry: Json) -> bool:
+def _memory(tx: Tx, _: _Restored, entry: Json) -> bool:
     memory.erase(tx, entry["tenant"], UUID(entry["id"]), AUTHOR)
     return True
 
 
-def _message(tx: Tx, _settings: Settings, entry: Json) -> bool:
-    """Blank the whole message: which passage of it was erased is not on record."""
+def _message(tx: Tx, _: _Restored, entry: Json) -> bool:
+    """Blank the whole message unless it is as it was: which passage of it was erased is not on record."""
     key = entry["session"], entry["id"]
     row = tx.execute(_CONTENT, {"session": key[0], "id": key[1], "erased": ERASED}).one_or_none()
-    if row is None:
+    if row is None or _hashed(tx, entry["tenant"], row.content) == entry.get("left"):
         return False
     owners = sorted({row.user_id, *tx.execute(_CITING, {"session": key[0], "id": key[1]}).scalars()} - {""})
     spots = {key: [(0, len(row.content))]}
@@ -174,7 +214,7 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-_KINDS: Final[Mapping[str, Callable[[Tx, Settings, Json], bool]]] = {
+_KINDS: Final[Mapping[str, Callable[[Tx, _Restored, Json], bool]]] = {
     "receipt": _receipt,
     "session": _session,
     "document": _document,
@@ -200,7 +240,7 @@ _QUERIES: Final = {
         WHERE at > :since OR cast(body ->> 'settled_at' AS timestamptz) > :since ORDER BY at, id
     """),
     "session": text("""
-        SELECT payload ->> 'session_id' AS id FROM events
+        SELECT payload ->> 'session_id' AS id, id AS event FROM events
         WHERE event_type = 'session.erased' AND received_at > :since ORDER BY seq
     """),
     "document": text("""
@@ -212,19 +252,28 @@ _QUERIES: Final = {
         WHERE event_type = 'memory.erased' AND received_at > :since
           AND NOT EXISTS (SELECT FROM memories WHERE id = cast(erased.id AS uuid))
     """),
-    "message": text("""
-        SELECT session_id AS session, id FROM messages WHERE strpos(content, :erased) > 0
-          AND EXISTS (SELECT FROM receipts WHERE scope = 'request' AND at > :since)
-    """),
     "tombstone": text("SELECT hash, at FROM tombstones WHERE at > :since"),
 }
-"""Requests to forget name passages of messages: of these, all that were ever blanked are on record. A memory that is
-there had its request undone.
+"""A memory that is there had its request undone."""
+
+_MESSAGES = text("""
+    SELECT session_id, id, content FROM messages
+    WHERE strpos(content, :erased) > 0 AND EXISTS (
+              SELECT FROM receipts WHERE scope = 'request'
+                AND (at > :since OR cast(body ->> 'settled_at' AS timestamptz) > :since))
+       OR content = '' AND EXISTS (SELECT FROM receipts WHERE scope = 'memory' AND at > :since)
+""")
+"""Requests to forget blank passages, memories that are erased with evidence whole messages; no receipt says of which:
+all that were ever blanked are on record.
 """
+
+_ANNOUNCED = text("SELECT EXISTS (SELECT FROM events WHERE source = 'imprint' AND id = :event)")
+
+_TENANT = text("SELECT EXISTS (SELECT FROM tenants WHERE id = :tenant)")
 
 _CONTENT = text("""
     SELECT content, user_id FROM messages
-    WHERE session_id = :session AND id = :id AND content <> '' AND strpos(content, :erased) = 0
+    WHERE session_id = :session AND id = :id AND content <> '' AND content <> :erased
 """)
 
 _CITING = text("""

@@ -266,9 +266,15 @@ _SPOKEN_AND_KEPT: Final = """
 """
 """Condition that an event brought a message that is kept: it knows when the message came, and repeats of it."""
 
+_ON_RECORD: Final = """
+    (e.event_type IN ('session.erased', 'document.deleted', 'memory.erased') AND e.source = 'imprint'
+     AND e.received_at > clock_timestamp() - interval '15 days')
+"""
+"""Condition that an event says what was erased, and a record may yet be made of it (`core.erasure.ledger`)."""
+
 _EVENTS = text(f"""
     SELECT e.seq, e.written_in, least(e.time, e.received_at) AS at,
-           e.routed_at IS NOT NULL AND NOT {_SPOKEN_AND_KEPT}
+           e.routed_at IS NOT NULL AND NOT {_SPOKEN_AND_KEPT} AND NOT {_ON_RECORD}
            AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq AND NOT ({_FINISHED}))
            AND NOT EXISTS (SELECT FROM dispatches d
                            WHERE d.root_seq = e.seq AND d.status IN ('pending', 'running', 'retrying'))

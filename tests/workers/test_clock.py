@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections import Counter
@@ -145,6 +146,18 @@ def test_a_clock_announces_its_installation_on_the_broker(clock: Clock, quick: S
         clock.tick()
         assert broker_users.count(url) == 1
         broker.delete(broker_users.KEY)
+
+
+def test_a_broker_that_takes_no_announcement_does_not_end_the_turn(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(socket.socket()) as deaf:
+        deaf.bind(("127.0.0.1", 0))  # Bound and not listening: refuses every connection, and nobody else gets the port.
+        url = f"redis://127.0.0.1:{deaf.getsockname()[1]}/0"
+        monkeypatch.setattr(clocks, "broker_url", lambda _: url)
+        with pytest.raises(redis.RedisError):
+            broker_users.announce(url, "test")
+        assert clock.tick() != clocks.FAILURE_PAUSE_SECONDS
 
 
 def test_the_action_of_a_scheduled_rule_runs(clock: Clock, app: Database, queue: Database, works: Works) -> None:

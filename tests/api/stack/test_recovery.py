@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.stack import archive, backup_log, recovery
+from api.stack import archive, backup_log, backups, recovery
 from api.stack.postgres import Postgres
 from api.stack.recovery import Erasures, Recovered
 from api.stack.up import alone
@@ -154,12 +154,48 @@ def test_a_moment_is_restored_without_what_was_erased_since(archived: Archived, 
     assert result.last_at <= archived.before_felix
     assert cats(home) == ["Tom"]
     assert (home / "receipt.key").read_text() == "private"
-    assert not (home / "erasures.jsonl").exists()
+    assert not (home / "restoring.jsonl").exists()
     assert not (home / "postgres" / recovery.STAGED).exists()
     with served(home) as db:
         transaction, number = numbers(db)
     assert transaction > archived.last[0] + recovery.MARGIN, "no number of the lost part is given out again"
     assert number > archived.last[1] + recovery.MARGIN
+
+
+class Killed(Exception):
+    """Stands for the end of the process: what has been begun is not cleared."""
+
+
+def test_what_is_half_restored_is_not_served_and_restored_anew(
+    archived: Archived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, core = tmp_path / "home", Core()
+
+    def die(_url: str, _lines: Iterable[str]) -> Counter[str]:
+        raise Killed
+
+    monkeypatch.setattr(backups, "_clear", lambda _: None)
+    with pytest.raises(Killed):
+        recovery.restore(home, archived.folder, archived.before_felix, MIGRATIONS, Erasures(core.record, die))
+    monkeypatch.undo()
+    assert (home / "postgres").exists()
+    with pytest.raises(Misconfigured, match="is half restored"):
+        Postgres(home).start()
+    restored(archived, home, archived.before_felix)
+    assert cats(home) == ["Tom"]
+    assert (home / "receipt.key").read_text() == "private"
+
+
+def test_a_key_of_the_home_is_neither_overwritten_nor_removed(archived: Archived, tmp_path: Path) -> None:
+    (tmp_path / "receipt.key").write_text("another")
+    with pytest.raises(Misconfigured, match="differs from that of the backup"):
+        restored(archived, tmp_path, None)
+    assert {path.name for path in tmp_path.iterdir()} <= {"receipt.key", "run", "log"}
+    (tmp_path / "receipt.key").write_text("private")
+    with pytest.raises(Misconfigured, match="does not know"):
+        recovery.restore(tmp_path, archived.folder, None, {"0008"}, Erasures(Core().record, Core().repeat))
+    assert (tmp_path / "receipt.key").read_text() == "private"
+    assert not (tmp_path / "secrets.json").exists()
 
 
 @pytest.mark.recovery
@@ -190,6 +226,7 @@ def test_what_cannot_be_restored_leaves_nothing_behind(archived: Archived, tmp_p
     with pytest.raises(Misconfigured, match="is not an archive"):
         recovery.restore(home, tmp_path, None, MIGRATIONS, Erasures(Core().record, Core().repeat))
     assert not (home / "postgres").exists()
+    assert not (home / "restoring.json").exists()
     assert not (home / "receipt.key").exists()
     with pytest.raises(Misconfigured, match="already contains data"):
         restored(archived, archived.home, None)
@@ -233,6 +270,15 @@ def test_a_slot_that_is_gone_is_reported_and_nothing_is_recorded(archived: Archi
         wait_until(lambda: any("does not exist" in report for report in reports))
         time.sleep(archive.STEADY_S + archive.WATCH_S)
         assert backup_log.last(archived.home) is None
+
+
+def test_a_new_archive_ends_what_is_kept_for_the_ones_before(archived: Archived, tmp_path: Path) -> None:
+    with served(archived.home), kept(archived.home, tmp_path / "archive"):
+        postgres = Postgres(archived.home)
+        postgres.port = archive.run_files.last_port(archived.home, "postgres")
+        with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+            names = "SELECT count(*) FROM pg_replication_slots WHERE slot_name ~ %s"
+            wait_until(lambda: admin.execute(names, (archive.OWN_SLOT,)).fetchone() == (1,))
 
 
 def drop_slot(admin: psycopg.Connection, name: tuple[str] | None) -> bool:

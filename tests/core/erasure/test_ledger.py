@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import ledger
+from core.erasure import ledger, session
 from core.errors import Misconfigured
+from core.events.publishing import Author
 from core.inference.embedders import HashEmbedder
-from core.memory import receipts
+from core.memory import receipts, tombstones
 from core.storage import db, schema
 from core.storage.db import Database
 from rules.registry import defaults, store
@@ -22,7 +26,7 @@ from tests.core.erasing import a_word, holding, rows
 from tests.databases import beside, copied
 from tests.doors import key_of, opened
 from tests.samples import TENANT, accept_all, ended, said
-from tests.works import at_work
+from tests.works import Works, at_work
 
 WORDS = {name: a_word() for name in ("user", "memory", "evidence", "session", "group", "request", "kept")}
 
@@ -136,6 +140,70 @@ def test_after_a_restore_only_what_a_user_says_anew_is_learnt_again(both: tuple[
     assert Counter(row.user_id for row in learnt) == Counter(
         {f"u-{name}": 1 for name in ("session", "request", "kept", "user") if name != "request"}
     )
+
+
+def test_a_session_that_began_anew_after_its_erasure_is_kept(app: Database, settings: Settings) -> None:
+    """The backup is from after the erasure, whose record reaches back a day further."""
+    accept_all(app, [said("I keep cats.", session="s1", user="ada", message_id="old")])
+    with app.tenant(TENANT) as tx:
+        session.erase(tx, TENANT, "s1", Author("test"))
+    accept_all(app, [said("I keep dogs.", session="s1", user="ada", message_id="new")])
+    assert repeated(settings, recorded(settings)) == Counter()
+    assert [row.content for row in rows(app, "SELECT content FROM messages")] == ["I keep dogs."]
+
+
+def test_a_message_that_lost_more_words_since_the_backup_loses_its_text(app: Database, settings: Settings) -> None:
+    """What another request had blanked before does not hide that; nor is a message touched that has lost nothing."""
+    before = {
+        "more": "I keep [erased] and dogs.",
+        "emptied": "I keep cats.",
+        "same": "I keep [erased] and fish.",
+    }
+    after = {**before, "more": "I keep [erased] and [erased].", "emptied": ""}
+    accept_all(app, [said(content, session="s1", user="ada", message_id=name) for name, content in before.items()])
+    say(app, after)
+    with app.tenant(TENANT) as tx:
+        for scope in ("request", "memory"):
+            values = {"tenant": TENANT, "id": uuid4(), "scope": scope}
+            tx.execute(text(_A_RECEIPT), values)
+    lines = [line for line in recorded(settings) if '"kind": "message"' in line]
+    assert [word for word in ("keep", "cats", "fish") if word in "".join(lines)] == []
+    say(app, before)
+    assert repeated(settings, [json.dumps({"format": ledger.FORMAT}), *lines]) == Counter(message=2)
+    left = {row.id: row.content for row in rows(app, "SELECT id, content FROM messages")}
+    assert left == {"more": "[erased]", "emptied": "[erased]", "same": before["same"]}
+
+
+_A_RECEIPT = "INSERT INTO receipts (tenant_id, id, scope, signature) VALUES (:tenant, :id, :scope, '')"
+
+
+def say(app: Database, contents: dict[str, str]) -> None:
+    with app.tenant(TENANT) as tx:
+        for name, content in contents.items():
+            values = {"id": name, "content": content}
+            tx.execute(text("UPDATE messages SET content = :content WHERE id = :id"), values)
+
+
+def test_subjects_of_receipts_are_hashed_once(app: Database, settings: Settings, works: Works) -> None:
+    accept_all(app, [said("I keep cats.", session=f"s-{n}", user=f"u-{n}", message_id=f"m-{n}") for n in range(3)])
+    works.settle()
+    restored = ledger._Restored(settings)
+    with app.tenant(TENANT) as tx:
+        hashes = {f"u-{n}": tombstones.digest(tx, TENANT, "user", f"u-{n}") for n in range(3)}
+        assert [restored.find(tx, TENANT, "user", hashed) for hashed in hashes.values()] == list(hashes)
+        tx.execute(text("DELETE FROM owners"))
+        assert restored.find(tx, TENANT, "user", hashes["u-0"]) == "u-0"
+        assert restored.find(tx, TENANT, "user", "unknown") is None
+
+
+def test_entries_of_a_tenant_that_began_after_the_backup_are_skipped(app: Database, settings: Settings) -> None:
+    more: list[dict[str, Any]] = [
+        {"kind": "receipt", "body": {"scope": "user", "subject_hash": "00"}, "signature": "none"},
+        {"kind": "session", "id": "s1"},
+        {"kind": "tombstone", "hash": "00", "at": datetime.now(UTC).isoformat()},
+    ]
+    lines = [json.dumps({"format": ledger.FORMAT}), *(json.dumps({"tenant": "newcomer", **entry}) for entry in more)]
+    assert ledger.repeat(app, settings, lines) == Counter()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.erasure import session
 from core.events import expiries, feed, log
+from core.events.publishing import Author
 from core.expiry import log_rows
 from core.storage.db import Database
 from core.tenancy.retention import Retention
@@ -95,6 +97,20 @@ def test_within_the_days_of_events_a_repeat_is_a_repeat_and_later_it_is_new(app:
     set_back(app, 2)
     swept(app)
     assert accept(app, event(id="order-0")).duplicates == 0
+
+
+def test_what_says_that_something_was_erased_stays_as_long_as_records_reach_back(app: Database, works: Works) -> None:
+    accept(app, said("I keep cats.", session="s1", user="ada", message_id="m1"))
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        session.erase(tx, TENANT, "s1", Author("test"))
+    works.settle()
+    choose(app, events_days=7)
+    erased = "SELECT id FROM events WHERE event_type = 'session.erased'"
+    for days, number in ((14.9, 1), (0.2, 0)):
+        set_back(app, days)
+        swept(app)
+        assert len(rows(app, erased)) == number
 
 
 def test_finished_dispatches_may_leave_before_their_events(app: Database, works: Works) -> None:

@@ -28,6 +28,7 @@ OTHER_CONNECTIONS: Final = 20
 """Of router, clock, workers and commands, about."""
 
 SNAPSHOT_SECONDS: Final = 600
+HELD_LOG_BYTES: Final = 1 << 30
 DEAD_ROWS: Final = 100_000
 
 
@@ -127,10 +128,14 @@ def connections(installation: Installation) -> str:
 
 
 def snapshots(installation: Installation) -> str:
-    """Check for transactions, prepared transactions and replication slots that keep dead rows from being removed."""
+    """Check for what keeps dead rows from being removed, and for replication slots that keep the log."""
     (row,) = installation.rows(_SNAPSHOTS, installation.watching)
     if row.seconds >= SNAPSHOT_SECONDS:
         raise CheckWarning(f"{row.holder} holds a snapshot for {row.seconds / 60:,.0f} min")
+    for slot in installation.rows(_HELD_LOG, bytes=HELD_LOG_BYTES):
+        raise CheckWarning(
+            f"the replication slot {slot.name}, which nobody reads, keeps {slot.bytes / 1e6:,.0f} MB of the log"
+        )
     blind = "" if row.sees_all else "; other roles' transactions are not visible without pg_read_all_stats"
     return f"none older than {SNAPSHOT_SECONDS // 60} min{blind}"
 
@@ -185,8 +190,16 @@ _SNAPSHOTS = text("""
         FROM pg_prepared_xacts
         UNION ALL
         SELECT 'the replication slot ' || slot_name, extract(epoch FROM clock_timestamp() - inactive_since)
-        FROM pg_replication_slots WHERE NOT active
+        FROM pg_replication_slots WHERE NOT active AND (xmin IS NOT NULL OR catalog_xmin IS NOT NULL)
         ORDER BY seconds DESC NULLS LAST LIMIT 1) AS oldest ON true
+""")
+
+_HELD_LOG = text("""
+    SELECT name, bytes FROM (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+                                         ELSE pg_current_wal_lsn() END AS lsn) AS written,
+        LATERAL (SELECT slot_name AS name, pg_wal_lsn_diff(lsn, restart_lsn)::float8 AS bytes
+                 FROM pg_replication_slots WHERE NOT active) AS held
+    WHERE bytes >= :bytes ORDER BY bytes DESC
 """)
 
 _AUTOVACUUM = text("""

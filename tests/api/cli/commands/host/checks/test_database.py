@@ -135,6 +135,23 @@ def test_a_forgotten_transaction_is_a_warning(own: Settings, monkeypatch: pytest
     engine.dispose()
 
 
+def test_a_slot_of_a_backup_holds_log_and_no_snapshot(
+    own: Settings, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "SNAPSHOT_SECONDS", 1e6)
+    with superuser(own, servers) as admin:
+        admin.execute("SELECT pg_create_physical_replication_slot('imprint_test', true)")
+        try:
+            holders = [row.holder for row in Installation(own).rows(database._SNAPSHOTS)]
+            assert not any("replication slot" in holder for holder in holders)
+            assert "none older" in database.snapshots(Installation(own))
+            monkeypatch.setattr(database, "HELD_LOG_BYTES", 0)
+            with pytest.raises(CheckWarning, match="the replication slot imprint_test, which nobody reads, keeps"):
+                database.snapshots(Installation(own))
+        finally:
+            admin.execute("SELECT pg_drop_replication_slot('imprint_test')")
+
+
 def test_a_server_or_a_table_without_autovacuum_fails(own: Settings, servers: Servers) -> None:
     assert database.vacuum(Installation(own)) == "autovacuum is on, and dead rows are few"
     owned(own, "ALTER TABLE dispatches SET (autovacuum_enabled = off)")
