@@ -10,7 +10,7 @@ from typing import Final
 
 from psycopg import sql
 from psycopg.errors import DeadlockDetected
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 
@@ -70,12 +70,14 @@ UPGRADE_LOCK = 0x696D7072
 def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
     """Create or migrate everything, as the owner. `embedding` is the model's name and dimension.
 
-    All of it is one transaction, which is begun again where it and processes at work wait for each other's locks.
+    Indexes of existing tables are built first, while publishers write. All else is one transaction, which is begun
+    again where it and processes at work wait for each other's locks.
     """
     engine = create_engine(owner_url(settings))
     try:
         for tries_left in reversed(range(UPGRADE_TRIES)):
             try:
+                _build_indexes(engine)
                 with engine.begin() as connection:
                     _upgrade(connection, settings, embedding)
             except OperationalError as error:
@@ -85,6 +87,14 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
                 return
     finally:
         engine.dispose()
+
+
+def _build_indexes(engine: Engine) -> None:
+    """Build what the migrations of an older database would index, outside their transaction."""
+    with engine.connect() as connection:
+        current, newest = version(connection)
+    if current != newest and current in migrations():
+        deferred.load("core.storage.migrating:build_indexes")(engine)
 
 
 def _upgrade(connection: Connection, settings: Settings, embedding: tuple[str, int]) -> None:

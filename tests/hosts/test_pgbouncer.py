@@ -18,6 +18,7 @@ from psycopg import errors
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from api.cli.commands.host.checks.installation import STATEMENT_SECONDS, Installation
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from core.config import Settings
@@ -206,6 +207,13 @@ def test_a_query_whose_client_has_gone_is_ended(through: Settings, app: Database
     wait_until(lambda: _sleeping(app) == 1)
     client.close()
     wait_until(lambda: _sleeping(app) == 0)
+
+
+def test_doctor_reads_through_it(through: Settings) -> None:
+    url, limit = db.app_url(through), text("SELECT current_setting('statement_timeout')")
+    assert Installation(through).rows(limit, url)[0][0] == f"{STATEMENT_SECONDS}s"
+    with pytest.raises(DBAPIError, match="read-only"):
+        Installation(through).rows(text("DELETE FROM messages RETURNING id"), url)
 
 
 @pytest.mark.hosts

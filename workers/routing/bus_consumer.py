@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Final
 
 import structlog
@@ -19,6 +20,7 @@ from core import logs, metrics, tracing
 from core.errors import Invalid, Unauthorized
 from core.events import parsing
 from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS, is_redis, transport_options
+from core.events.parsing import Incoming
 from core.loop import Loop
 from core.sessions import ingest
 from core.storage.db import Database
@@ -46,6 +48,9 @@ REDECLARE_SECONDS = 5.0
 
 DATABASE_PAUSE_SECONDS = 1.0
 """Pause before a message is tried again that the database could not take."""
+
+HOLD_SECONDS = 20 * 60.0
+"""Waiting in one connection after which its messages are returned: RabbitMQ allows half an hour, kombu on Redis one."""
 
 HASH_DIGITS = 16
 """Digits of a hash that are logged: enough to find one message among all of a day."""
@@ -75,6 +80,7 @@ class BusConsumer:
     def __init__(self, broker_url: str, intake_: Intake) -> None:
         self._url = broker_url
         self._intake = intake_
+        self._waited = 0.0
         self._loop = Loop("bus", self._consume, expected=(*BROKER_ERRORS, DBAPIError))
         self._loop.start()
 
@@ -82,6 +88,7 @@ class BusConsumer:
         self._loop.close(5)
 
     def _consume(self) -> None:
+        self._waited = 0.0
         options = transport_options(self._url) | (ON_REDIS if is_redis(self._url) else {})
         with Connection(self._url, connect_timeout=2, transport_options=options) as connection:
             # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
@@ -121,18 +128,21 @@ class BusConsumer:
             self._accept_patiently(body, named, content_type)
 
     def _accept_patiently(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
-        """Accept a message as soon as the database is there; DBAPIError: the loop was stopped before.
+        """Accept a message as soon as the database is there; DBAPIError: the loop was stopped, or it took too long.
 
-        It is kept until then and not returned: RabbitMQ drops what was delivered too often.
+        It is returned as seldom as possible: RabbitMQ drops what was delivered too often.
         """
+        message = BusMessage(self._intake, body, headers, content_type)
         while True:
+            tried = time.monotonic()
             try:
-                accept_message(self._intake, body, headers, content_type)
+                message.accept()
             except DBAPIError as error:
-                if self._loop.is_stopped:
+                if self._loop.is_stopped or self._waited > HOLD_SECONDS:
                     raise
                 log.warning("bus.waiting", **logs.fault(error))
                 time.sleep(DATABASE_PAUSE_SECONDS)
+                self._waited += time.monotonic() - tried
             else:
                 return
 
@@ -157,34 +167,53 @@ def _refuse(reason: str, size: int, hint: str) -> None:
     log.warning("bus.refused", reason=reason, bytes=size, hint=hint)
 
 
+@dataclass(frozen=True)
+class BusMessage:
+    """A message as it came. It is parsed once: tried again, its events without an `id` have the ids that were made."""
+
+    intake: Intake
+    body: bytes
+    headers: Mapping[str, Any]
+    content_type: str
+
+    def accept(self) -> None:
+        """Store its events, or a dead letter; when this returns, they are on disk. DBAPIError: try again."""
+        intake_, body = self.intake, self.body
+        try:
+            tenant_id, labels = _tenant(intake_, self._named)
+        except Unauthorized:
+            # Nobody can say which tenant's it is, so nothing of it is stored. By the hash its sender identifies it.
+            metrics.EVENTS_REFUSED.labels("bus", "unauthorized").inc()
+            log.warning("bus.unauthorized", bytes=len(body), sha256=hashlib.sha256(body).hexdigest()[:HASH_DIGITS])
+            return
+        try:
+            parsing.require_held_labels(self._batch, labels)
+            accepted = ingest.accept(intake_.app, tenant_id, self._batch)
+        except Invalid as error:
+            _write_dead_letter(intake_, tenant_id, body, str(error))
+            return
+        except (DataError, IntegrityError, ProgrammingError) as error:
+            # The database refuses it, and will however often it is delivered: it must not block those behind it.
+            _write_dead_letter(intake_, tenant_id, body, str(error.orig))
+            return
+        metrics.EVENTS_ACCEPTED.labels("bus").inc(len(self._batch) - accepted.duplicates)
+        metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
+        intake_.ring()
+
+    @cached_property
+    def _named(self) -> Mapping[str, str]:
+        named = {str(name).lower(): _header(value) for name, value in self.headers.items()}
+        return named | {"content-type": self.content_type}
+
+    @cached_property
+    def _batch(self) -> list[Incoming]:
+        limits = self.intake
+        return parsing.parse(self.body, self._named, batch=limits.batch, event_bytes=limits.event_bytes)
+
+
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    named = {str(name).lower(): _header(value) for name, value in headers.items()} | {"content-type": content_type}
-    try:
-        tenant_id, labels = _tenant(intake_, named)
-    except Unauthorized:
-        # Nobody can say which tenant's it is, so nothing of it is stored. By the hash its sender identifies it.
-        metrics.EVENTS_REFUSED.labels("bus", "unauthorized").inc()
-        log.warning("bus.unauthorized", bytes=len(body), sha256=hashlib.sha256(body).hexdigest()[:HASH_DIGITS])
-        return
-    try:
-        batch = parsing.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
-        parsing.require_held_labels(batch, labels)
-    except Invalid as error:
-        _write_dead_letter(intake_, tenant_id, body, str(error))
-        return
-    try:
-        accepted = ingest.accept(intake_.app, tenant_id, batch)
-    except Invalid as error:
-        _write_dead_letter(intake_, tenant_id, body, str(error))
-        return
-    except (DataError, IntegrityError, ProgrammingError) as error:
-        # The database refuses it, and will however often it is delivered: it must not block those behind it.
-        _write_dead_letter(intake_, tenant_id, body, str(error.orig))
-        return
-    metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
-    metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
-    intake_.ring()
+    BusMessage(intake_, body, headers, content_type).accept()
 
 
 def _header(value: object) -> str:

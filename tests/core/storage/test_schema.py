@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from alembic import command
+from psycopg.errors import UniqueViolation
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import ProgrammingError
 
@@ -174,9 +175,8 @@ def test_the_server_notices_that_a_client_has_gone_without_parameters_of_the_con
 
 
 def test_a_migration_that_a_process_at_work_waits_for_as_well_begins_again(at_base: Settings, servers: Servers) -> None:
-    url = make_url(servers.admin_url).set(database=db.owner_url(at_base).database, drivername="postgresql")
-    admin_url = url.render_as_string(hide_password=False)
-    with psycopg.connect(admin_url) as work, psycopg.connect(admin_url, autocommit=True) as watch:
+    url = admin_url(at_base, servers)
+    with psycopg.connect(url) as work, psycopg.connect(url, autocommit=True) as watch:
         work.execute("SET deadlock_timeout = '10min'")  # So that the migration is the one that is ended.
         work.execute("LOCK TABLE search_changes IN ACCESS SHARE MODE")
         upgrading = threading.Thread(target=schema.upgrade, args=(at_base, HASH))
@@ -192,6 +192,47 @@ _WAITS = """
     SELECT FROM pg_locks WHERE NOT granted AND relation = 'search_changes'::regclass
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+
+
+def test_publishers_write_while_the_log_is_indexed(at_base: Settings, servers: Servers) -> None:
+    with psycopg.connect(admin_url(at_base, servers)) as work, psycopg.connect(admin_url(at_base, servers)) as watch:
+        work.execute("LOCK TABLE events IN ROW EXCLUSIVE MODE")
+        watch.autocommit = True
+        upgrading = [threading.Thread(target=schema.upgrade, args=(at_base, HASH)) for _ in range(2)]
+        for thread in upgrading:
+            thread.start()
+        wait_until(lambda: watch.execute(_BUILDS).fetchone() is not None)
+        with watch.transaction():
+            watch.execute("SET LOCAL lock_timeout = '1s'")
+            watch.execute("LOCK TABLE events IN ROW EXCLUSIVE MODE")
+        work.commit()
+        for thread in upgrading:
+            thread.join()
+        assert watch.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
+
+
+_BUILDS = """
+    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE INDEX CONCURRENTLY%'
+    AND datname = current_database()
+"""
+
+
+def test_an_index_whose_build_had_failed_is_built_again(at_base: Settings, servers: Servers) -> None:
+    with psycopg.connect(admin_url(at_base, servers), autocommit=True) as admin:
+        with pytest.raises(UniqueViolation):
+            admin.execute("CREATE UNIQUE INDEX CONCURRENTLY events_of_type ON events (tenant_id)")
+        assert admin.execute(_INDEX).fetchone() == (False, True)
+        schema.upgrade(at_base, HASH)
+        assert admin.execute(_INDEX).fetchone() == (True, False)
+
+
+_INDEX = "SELECT indisvalid, indisunique FROM pg_index WHERE indexrelid = 'events_of_type'::regclass"
+
+
+def admin_url(settings: Settings, servers: Servers) -> str:
+    """Return the superuser's URL of the database of these settings."""
+    url = make_url(servers.admin_url).set(database=db.owner_url(settings).database, drivername="postgresql")
+    return url.render_as_string(hide_password=False)
 
 
 def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings) -> None:

@@ -191,6 +191,42 @@ def test_a_database_that_is_away_leaves_the_message_on_the_bus(
     assert letters(app) == []
 
 
+def test_an_event_whose_commit_was_not_answered_is_stored_once(
+    app: Database, publish: Callable[..., None], rung: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lose_answers(monkeypatch, 1)
+    publish(said("Hello."))
+    until(rung.is_set)
+    assert len(log_of(app)) == 1
+
+
+def test_a_message_that_waits_too_long_is_returned_and_delivered_again(
+    app: Database, publish: Callable[..., None], rung: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_consumer, "HOLD_SECONDS", 0.5)
+    messages = _lose_answers(monkeypatch, 2)
+    publish(said("Hello.", id="e1"))
+    until(rung.is_set)
+    assert len(messages) == 3
+    assert messages[0] is messages[1] is not messages[2]
+    assert len(log_of(app)) == 1
+
+
+def _lose_answers(monkeypatch: pytest.MonkeyPatch, times: int) -> list[object]:
+    """Break the connection after so many first commits; the batches that are tried are listed."""
+    accept, tried = ingest.accept, list[object]()
+
+    def lossy(database: Database, tenant_id: str, batch: Any) -> ingest.Accepted:
+        tried.append(batch)
+        accepted = accept(database, tenant_id, batch)
+        if len(tried) <= times:
+            raise OperationalError("COMMIT", {}, RuntimeError("connection lost"))
+        return accepted
+
+    monkeypatch.setattr(ingest, "accept", lossy)
+    return tried
+
+
 @pytest.fixture
 def own_broker(tmp_path: Path) -> Iterator[Broker]:
     broker = Broker(tmp_path, durable=False)

@@ -15,7 +15,7 @@ def upgrade() -> None:
 
 
 _STATEMENTS: Final = """
-    CREATE INDEX events_of_type ON events (tenant_id, event_type, received_at);
+    CREATE INDEX IF NOT EXISTS events_of_type ON events (tenant_id, event_type, received_at);
 
     CREATE TABLE alarms (
         tenant_id text NOT NULL,

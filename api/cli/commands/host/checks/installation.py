@@ -83,11 +83,13 @@ class Installation:
     @contextmanager
     def reading(self, url: URL | None = None) -> Iterator[Tx]:
         """Open a read-only transaction whose statements take five seconds at most."""
-        options = f"-cdefault_transaction_read_only=on -cstatement_timeout={STATEMENT_SECONDS}s"
-        arguments = {"connect_timeout": STATEMENT_SECONDS, "options": options}
+        arguments = {"connect_timeout": STATEMENT_SECONDS}
         engine = create_engine(url or self.owner_or_app, poolclass=NullPool, connect_args=arguments)
         try:
             with engine.connect() as tx:
+                # As statements, because PgBouncer refuses them as options of the connection.
+                tx.execute(text("SET TRANSACTION READ ONLY"))
+                tx.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_SECONDS}s'"))
                 yield tx
         finally:
             engine.dispose()
