@@ -37,7 +37,7 @@ STAGES: Final = "names embedding fields index vector lexical documents fusion or
 MODEL_OUTCOMES: Final = "ok misshapen truncated declined filtered unsupported refused".split()
 LOOPS: Final = {
     "router", "clock", "bus", "lease", "heartbeat", "recalls", "doorbell", "listener", "cache sweeper",
-    "mirror watcher",
+    "mirror watcher", "occurrences",
 }  # fmt: skip
 
 

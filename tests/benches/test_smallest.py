@@ -29,6 +29,7 @@ class Run(NamedTuple):
 
 
 QUICK: Final = {
+    "checks": Run(),
     "commands": Run(),
     "compare": Run("--seconds 0.02", {"EVENTS": 20}),
     "cost": Run("2000", {"ROUNDS": 1}),
@@ -60,6 +61,7 @@ TRAINING: Final = {
 
 SERVED: Final = {
     "ablation": Run("--locomo {tmp}/locomo.json --talks 1 --recipes associative"),
+    "alarms": Run("", {"EVENTS": 2_000, "LOOKS": 2, "WRITTEN": 200, "TURNS": 1}),
     "answers": Run("--only h01 --half held"),
     "accept": Run("", {"ROWS": 10, "ROUNDS": 1}),
     "atomic": Run("--language en"),
@@ -68,6 +70,7 @@ SERVED: Final = {
     "changes": Run("{tmp}/changes.jsonl"),
     "clock": Run("", {"USERS": 500}),
     "console": Run("--rounds 2", {"WARM": 1}),
+    "counting": Run("--memories 20 --rounds 2"),
     "context": Run("--known 50 --messages 20 --questions 3"),
     "curves": Run("--memories 100 --users 20", {"PROBES": 1, "EACH": 5}),
     "dedup": Run("--total 100 --new 10"),
@@ -105,6 +108,7 @@ SERVED: Final = {
 """Benches that start servers of their own."""
 
 ELSEWHERE: Final = {
+    "kubernetes": "writes files of the chart: `make manifests`, and tests/house/test_kubernetes.py",
     "gatemem": "its data is not part of the project",
     "model_quality": "asks a real model: `make model`",
     "reader": "needs PyTorch",

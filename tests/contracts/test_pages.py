@@ -120,12 +120,13 @@ PAGES: Final[Mapping[str, Page]] = {
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
     "docs/summaries.md": Page(events=LISBON[:-1]),
+    "docs/traces.md": Page(),
     "docs/trust.md": Page(memories=(HOSTILE,)),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
 
-OPERATING: Final = {"docs/mirror.md", "docs/settings.md"}
+OPERATING: Final = {"docs/backups.md", "docs/mirror.md", "docs/settings.md"}
 """Pages that start and stop the stack themselves: tests/journeys/test_pages.py runs them."""
 
 

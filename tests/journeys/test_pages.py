@@ -16,7 +16,7 @@ import pytest
 from tests.ports import free_port
 from tests.readiness import wait_until_ready
 
-PAGES = ("settings", "operations", "mirror")
+PAGES = ("settings", "operations", "backups", "mirror")
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
@@ -36,13 +36,13 @@ class Terminal:
             self.env[name] = value.replace("~", self.env["HOME"])
         elif words.endswith("imprint up"):
             self.stop()
-            self.start()
+            self.start(**dict(setting.split("=", 1) for setting in words.replace("~", self.env["HOME"]).split()[:-2]))
         elif words:
             done = subprocess.run(["bash", "-c", line], env=self.env, cwd=self.folder, capture_output=True, check=False)
             assert done.returncode == 0, f"{line}\n{(done.stdout + done.stderr).decode()}"
 
-    def start(self) -> None:
-        process = subprocess.Popen(["imprint", "up", "--quiet"], env=self.env, cwd=self.folder)
+    def start(self, **settings: str) -> None:
+        process = subprocess.Popen(["imprint", "up", "--quiet"], env=self.env | settings, cwd=self.folder)
         self.up.append(process)
         self.last.callback(self.stop)
         wait_until_ready(process, self.env["IMPRINT_HTTP_PORT"])

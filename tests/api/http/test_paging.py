@@ -15,6 +15,7 @@ from tests.samples import TENANT, ended, event, said
 from tests.works import Works
 
 LISTS: Final[dict[str, Json]] = {
+    "/v1/alarms": {},
     "/v1/conflicts": {},
     "/v1/costs": {"by": "model"},
     "/v1/dispatches": {"limit": 500},

@@ -440,6 +440,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/dispatches/groups"): [lambda _: {}],
     ("get", "/v1/dispatches/{dispatch_id}/params"): [lambda a: {"dispatch_id": a.dispatch}],
     ("get", "/v1/dispatches/{dispatch_id}/effect"): [lambda a: {"dispatch_id": a.held}],
+    ("get", "/v1/alarms"): [lambda _: {}],
     ("get", "/v1/conflicts"): [lambda _: {}],
     ("get", "/v1/conflicts/{memory_id}"): [lambda a: {"memory_id": a.disputed}],
     ("post", "/v1/conflicts/{memory_id}/resolve"): [lambda a: {"memory_id": a.disputed, "json": {"choice": "reject"}}],

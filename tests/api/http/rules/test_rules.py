@@ -101,7 +101,7 @@ def test_a_tenant_may_have_only_so_many_rules(settings: Settings) -> None:
 
 def test_the_rules_of_a_tenant_may_cost_only_so_much_together(settings: Settings) -> None:
     scans = a_document(conditions={"all": [a_leaf("contains", "x")]})
-    with opened(settings.model_copy(update={"rules_cost": 16_256})) as small:
+    with opened(settings.model_copy(update={"rules_cost": 20_000})) as small:
         assert small.post("/v1/rules", {**scans, "name": "one"}).status_code == 201
         assert small.post("/v1/rules", {**scans, "name": "one", "priority": 1}).status_code == 201
         assert small.post("/v1/rules", {**scans, "name": "two"}).status_code == 201

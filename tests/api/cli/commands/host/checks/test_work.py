@@ -15,7 +15,7 @@ from core.storage.db import Database
 from tests.doors import Doors
 from tests.samples import TENANT
 from tests.works import Works
-from workers import clock
+from workers.gauges import Gauges
 
 
 def beat(queue: Database, process: str, serves: str | None = None, version: str = heartbeat.VERSION) -> None:
@@ -31,10 +31,10 @@ _BEAT = text("""
 """)
 
 
-def count(queue: Database) -> None:
+def count(settings: Settings, queue: Database) -> None:
     """Let the clock count what waits."""
     beat(queue, "clock")
-    clock.gauge(queue)
+    Gauges(queue, settings).read()
 
 
 def publish(door: Doors) -> None:
@@ -63,11 +63,11 @@ def test_events_that_nobody_routes_are_a_warning_that_names_the_load(
 ) -> None:
     assert work.backlog(Installation(settings)) == "the clock has not counted yet"
     publish(door)
-    count(queue)
+    count(settings, queue)
     assert work.backlog(Installation(settings)).startswith("events wait ")
     with queue.queue() as tx:
         tx.execute(text("UPDATE events SET received_at = now() - interval '1 hour'"))
-    count(queue)
+    count(settings, queue)
     monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     with pytest.raises(CheckWarning, match=r"events wait 36\d\d s for the router.*overloaded: load 1000\.0"):
         work.backlog(Installation(settings))
@@ -76,11 +76,11 @@ def test_events_that_nobody_routes_are_a_warning_that_names_the_load(
 def test_dead_letters_are_a_warning(settings: Settings, queue: Database, door: Doors, works: Works) -> None:
     publish(door)
     works.settle()
-    count(queue)
+    count(settings, queue)
     assert work.dead_letters(Installation(settings)) == "none"
     with queue.queue() as tx:
         dead = tx.execute(text("UPDATE dispatches SET status = 'dead', error = 'no'")).rowcount
-    count(queue)
+    count(settings, queue)
     assert dead
     with pytest.raises(CheckWarning, match=f"{dead} dispatches were given up"):
         work.dead_letters(Installation(settings))
