@@ -153,6 +153,8 @@ def remembered(door: Doors, content: str) -> str:
 
 
 BY_HAND: Final = """
+    INSERT INTO alarms (tenant_id, rule, key, for_each, version, raised_at, looked_at)
+        SELECT :t, 'silent', 'source-' || n, 'source', 1, '2026-11-20', '2026-11-20' FROM generate_series(1, 3) AS n;
     INSERT INTO plans (tenant_id, session_id, id, user_id, goal, status, event_id, event_seq)
         SELECT :t, 's1', 'p' || n, 'ada', 'g', 'active', 'e', 7 FROM generate_series(1, 3) AS n;
     INSERT INTO endpoints (tenant_id, address, failing_since, failures)

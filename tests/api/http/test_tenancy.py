@@ -684,6 +684,7 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
     values |= {"user": user, "forgetting": str(uuid4())}
     with app.tenant(TENANT) as tx:
         tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
+        tx.execute(_ALARM, values)
         tx.execute(_SUMMARY, values)
         tx.execute(_CALL, values)
         tx.execute(_SCHEDULE, values)
@@ -692,6 +693,11 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
     app.close()
     return values["forgetting"]
 
+
+_ALARM = text("""
+    INSERT INTO alarms (tenant_id, rule, key, for_each, version, raised_at, looked_at)
+    VALUES (:tenant, 'silent', :word, 'source', 1, now(), now())
+""")
 
 _SUMMARY = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:tenant, :session, 2, :word)
