@@ -19,7 +19,7 @@ from tests.works import Works
 
 STEP: Final = re.compile(r"^\| \d+ \| \[`(\w+)`\]\(\.\./([\w/]+\.py)\) \|", re.MULTILINE)
 
-MOST: Final = 24
+MOST: Final = 25
 """Functions that one passes on the way to those of the page. Lower it with each that goes."""
 
 Function = tuple[str, str]

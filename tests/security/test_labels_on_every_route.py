@@ -96,7 +96,7 @@ def planted(app: Database, works: Works, door: Doors) -> Values:
             "/v1/context": {"include": ["units"]},
             "/v1/answer": {"optional": {"min_certainty"}, "min_certainty": 0},
             "/v1/rules/validate": _RULE | {"optional": _RULE.keys()},
-            "/v1/rules/test": {"optional": {"rule"}},
+            "/v1/rules/test": {"optional": {"rule", "event"}},
             "/compat/mem0/v1/event/{event_id}/": {"event_id": token},
         },
         "rule": _RULE,
