@@ -8,12 +8,10 @@ import signal
 import time
 from collections import Counter
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
@@ -26,21 +24,6 @@ pytestmark = FAULT
 
 USERS = 1_500
 ORDERS: Json = {"of": "events", "event_type": "order.placed", "within_seconds": 86_400}
-
-
-def environment(settings: Settings, root: Path) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("IMPRINT_", "PROMETHEUS_"))}
-    assert settings.database_url is not None
-    assert settings.broker_url is not None
-    return own | {
-        "PYTHONPATH": str(root),
-        "IMPRINT_HOME": str(settings.home),
-        "IMPRINT_DATABASE_URL": settings.database_url.get_secret_value(),
-        "IMPRINT_BROKER_URL": settings.broker_url.get_secret_value(),
-        "IMPRINT_EMBEDDING": "hash",
-        "IMPRINT_METRICS_PORT": "0",
-        "IMPRINT_RULES_POLL_SECONDS": "0.05",
-    }
 
 
 @pytest.fixture(autouse=True)
@@ -88,13 +71,10 @@ def kill_clocks_until(told: dict[str, str], queue: Database, kind: str) -> None:
     eventually(round_)
 
 
-def test_each_edge_of_each_user_is_announced_once(
-    settings: Settings, app: Database, queue: Database, root: Path
-) -> None:
-    told = environment(settings, root)
-    kill_clocks_until(told, queue, "alarm.raised")
+def test_each_edge_of_each_user_is_announced_once(environment: dict[str, str], app: Database, queue: Database) -> None:
+    kill_clocks_until(environment, queue, "alarm.raised")
     change(queue, "UPDATE events SET received_at = received_at - interval '2 days' WHERE event_type = 'order.placed'")
-    kill_clocks_until(told, queue, "alarm.cleared")
+    kill_clocks_until(environment, queue, "alarm.cleared")
     assert set(announced(queue, "alarm.raised").values()) == {1}
     assert set(announced(queue, "alarm.cleared").values()) == {1}
     with queue.queue() as tx:

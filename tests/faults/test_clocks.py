@@ -18,7 +18,6 @@ from sqlalchemy import text
 
 from api.stack.broker import Broker
 from api.stack.process import Process
-from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
@@ -34,22 +33,6 @@ pytestmark = FAULT
 CLOCK = [sys.executable, "-m", "workers", "clock"]
 BEAT = [sys.executable, "-m", "celery", "-A", "workers.beat", "beat"]
 EMIT: Json = {"action_type": "emit", "event_type": "second.passed", "payload": {"at": "{{payload.due_at}}"}}
-
-
-@pytest.fixture
-def environment(settings: Settings, root: Path) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("IMPRINT_", "PROMETHEUS_"))}
-    assert settings.database_url is not None
-    assert settings.broker_url is not None
-    return own | {
-        "PYTHONPATH": str(root),
-        "IMPRINT_HOME": str(settings.home),
-        "IMPRINT_DATABASE_URL": settings.database_url.get_secret_value(),
-        "IMPRINT_BROKER_URL": settings.broker_url.get_secret_value(),
-        "IMPRINT_EMBEDDING": "hash",
-        "IMPRINT_METRICS_PORT": "0",
-        "IMPRINT_RULES_POLL_SECONDS": "0.05",
-    }
 
 
 @pytest.fixture(autouse=True)
