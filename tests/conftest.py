@@ -150,6 +150,18 @@ def logging_restored() -> Iterator[None]:
     root.setLevel(level)
 
 
+@pytest.fixture(autouse=True)
+def environment_untouched() -> Iterator[None]:
+    """Refuse a test, or what it ran in this process, that leaves the environment changed for those behind it."""
+    before = _environment()
+    yield
+    assert _environment() == before
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
 @pytest.fixture
 def unique() -> str:
     """A word that occurs nowhere else."""

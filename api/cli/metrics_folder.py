@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,21 @@ def emptied() -> str:
     for counted in folder.glob("*.db"):
         counted.unlink()
     return str(folder)
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Let processes started meanwhile count in one folder: that configured, else a new one, removed at the end."""
+    if os.environ.get(VARIABLE):
+        yield
+        return
+    begin()
+    owner = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() == owner:  # Forked processes come by here as well.
+            end()
 
 
 def begin() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from typing import Final
 
 from api.cli import metrics_folder
@@ -25,9 +26,8 @@ def serve() -> None:
     """
     settings = Settings()
     processes = count(settings)
-    if processes > 1 and metrics_folder.VARIABLE not in os.environ:
-        os.environ[metrics_folder.VARIABLE] = metrics_folder.emptied()
-    deferred.load("api.cli.serving:run")(settings, processes)
+    with metrics_folder.shared() if processes > 1 else nullcontext():
+        deferred.load("api.cli.serving:run")(settings, processes)
 
 
 def count(settings: Settings) -> int:

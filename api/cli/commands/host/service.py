@@ -55,8 +55,8 @@ def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
 
     Example: imprint worker --queue cpu --concurrency 2
     """
-    os.environ[metrics_folder.VARIABLE] = metrics_folder.emptied()
-    _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []))
+    folder = {metrics_folder.VARIABLE: metrics_folder.emptied()}
+    _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []), **folder)
 
 
 def clock() -> None:
@@ -212,7 +212,7 @@ def _key_row(key: ApiKey) -> list[str]:
     return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
 
 
-def _become(*arguments: str) -> None:
+def _become(*arguments: str, **variables: str) -> None:
     """Replace this process: the workers are a program of their own, which the API does not import."""
     command = interpreter.module("workers", *arguments)
-    os.execv(command[0], command)  # noqa: S606
+    os.execve(command[0], command, {**os.environ, **variables})  # noqa: S606
