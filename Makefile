@@ -88,7 +88,7 @@ rabbitmq: $(DEV) ## The journey over RabbitMQ (installs Debian's package; needs 
 	$(BIN)/python -m pytest -m rabbitmq; code=$$?; rabbitmqctl stop >/dev/null; exit $$code
 
 hosts: $(DEV) ## Several hosts and faults between them, PgBouncer, an upgrade under load (installs Debian's packages; needs root)
-	which pgbouncer ip nft prometheus faketime >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends pgbouncer iproute2 nftables prometheus faketime >/dev/null)
+	which pgbouncer ip nft prometheus faketime haproxy >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends pgbouncer iproute2 nftables prometheus faketime haproxy >/dev/null)
 	$(BIN)/python -m pytest -m hosts tests/hosts
 
 benches: $(DEV) ## Every bench once at its smallest size, with servers and training
