@@ -58,7 +58,9 @@ def event_of(tx: Tx, dispatch: DispatchRow) -> Event:
     """
     if dispatch.event_seq is None:
         raise ValueError(f"Dispatch {dispatch.id} reacts to no event.")
-    return in_chain(log.at(tx, dispatch.event_seq), dispatch)
+    # By tenant: the router's role sees all, and a tenant that was moved brings its positions from another database.
+    position = dispatch.tenant_id, dispatch.event_seq
+    return in_chain(log.gathered(tx, {position: True})[position], dispatch)
 
 
 def in_chain(event: Event, dispatch: DispatchRow) -> Event:

@@ -45,6 +45,9 @@ log = structlog.get_logger()
 
 Made = TypeVar("Made")
 
+Positions = Sequence[tuple[str, int]]
+"""Tenants and positions in the log: a tenant that was moved brings its positions from another database."""
+
 INDEXER = "knowledge_indexer"
 """Agent that runs for every message, whatever the rules say: an accepted message must be found."""
 
@@ -196,7 +199,7 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
     return _write(tx, router, decided, _indexing_dispatches(router, batch))
 
 
-def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[Sequence[Event], list[DispatchRef]]:
+def _one_by_one(router: Router, embedded: Positions | None) -> tuple[Sequence[Event], list[DispatchRef]]:
     """Decide on each event alone, after the database has refused to store what follows from one of them."""
     keys: list[Readied] = []
     parked: list[NewDispatch] = []
@@ -406,7 +409,7 @@ def _refresh(router: Router) -> None:
             router.book.refresh(tx)
 
 
-def _embed_ahead(router: Router) -> list[int] | None:
+def _embed_ahead(router: Router) -> Positions | None:
     """Embed the texts of the next events while no transaction is open, if rules compare meanings.
 
     Return the positions in the log of those events, because only they may be decided on; None: any may.
@@ -425,7 +428,7 @@ def _embed_ahead(router: Router) -> list[int] | None:
         except ImprintError as error:
             # Events without vectors are set aside; the others must not wait for the embedder.
             log.warning("router.unembedded", **logs.fault(error))
-    return [event.seq for event in coming]
+    return [(event.tenant_id, event.seq) for event in coming]
 
 
 def _meanings(router: Router, tenant_id: str) -> Meanings:
@@ -442,21 +445,22 @@ def _asked_by_rules(ask: Callable[[Event], frozenset[str]], event: Event) -> fro
 
 
 @contextmanager
-def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, Sequence[Event], datetime]]:
-    """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time.
+def _claim(router: Router, positions: Positions | None) -> Iterator[tuple[Tx, Sequence[Event], datetime]]:
+    """Open a transaction and claim events, those at `positions` or any; yield it with them and the time.
 
     Raises _UnseenTenants: there are no rules yet to decide on some of them.
     """
     with router.unrouted.look() as since, ExitStack() as opened:
-        if seqs is None:
+        if positions is None:
             claim: BoundStatement = _CLAIM, {"limit": router.batch, "as_of": router.book.as_of, "since": since}
         else:
-            claim = _CLAIM_THESE, {"seqs": list(seqs), "as_of": router.book.as_of}
+            tenants, places = [tenant for tenant, _ in positions], [seq for _, seq in positions]
+            claim = _CLAIM_THESE, {"tenants": tenants, "seqs": places, "as_of": router.book.as_of}
         tx, (rows, ((now,),)) = opened.enter_context(router.db.asking_queues(claim, (_NOW, {})))
         work = opened.pop_all()
     with work:
         ordered = sorted(rows, key=itemgetter(0))
-        _note_bound(router, ordered, asked_any=seqs is None)
+        _note_bound(router, ordered, asked_any=positions is None)
         batch = [event_log.event_of(row[:-1]) for row in ordered]
         if unseen := router.book.unseen(event.tenant_id for event in batch):
             raise _UnseenTenants(unseen)
@@ -569,7 +573,8 @@ _COMING = text(f"""
 
 _CLAIM_THESE = text(f"""
     WITH fresh AS (
-        SELECT tenant_id, seq FROM events WHERE routed_at IS NULL AND seq = ANY(:seqs) FOR UPDATE SKIP LOCKED
+        SELECT e.tenant_id, e.seq FROM unnest(cast(:tenants AS text[]), cast(:seqs AS bigint[])) AS w (tenant_id, seq)
+        JOIN events e USING (tenant_id, seq) WHERE e.routed_at IS NULL FOR UPDATE OF e SKIP LOCKED
     )
     UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq

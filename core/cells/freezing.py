@@ -1,0 +1,136 @@
+"""Freezing a tenant: while it is moved, the service neither reads nor writes its rows.
+
+A restrictive policy on every table hides them from both roles of the service, so no process needs to know. What a
+worker had begun cannot be committed, as if the worker had died. Only a transaction that sets `imprint.moving` to the
+tenant sees the rows. One tenant of a cell is frozen at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from psycopg import errors as driver_errors
+from psycopg import sql
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError
+
+from core.errors import Conflict
+from core.storage.db import APP_ROLE, ROUTER_ROLE, Tx, driver_of
+from core.storage.tables import TENANT_TABLES, tenants
+
+POLICY: Final = "moving"
+
+FACT: Final = "moving"
+"""Row of `deployment` that says which tenant is frozen, and how far it is."""
+
+LOCK_SECONDS: Final = 2
+"""Longest wait for the locks of all tables: those who come meanwhile wait behind it."""
+
+LOCK_TRIES: Final = 30
+"""Attempts at the locks, a second apart: a transaction that is open for long, such as a dump, must end first."""
+
+_BUSY: Final = (driver_errors.QueryCanceled, driver_errors.LockNotAvailable, driver_errors.DeadlockDetected)
+
+State = Literal["copying", "copied"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The frozen tenant of a cell. `copied`: another cell has it, and the rows here may be deleted."""
+
+    tenant_id: str
+    state: State
+
+
+def read(tx: Tx) -> Frozen | None:
+    """Return which tenant of this cell is frozen; None: none is."""
+    value = tx.execute(text("SELECT value FROM deployment WHERE name = :name"), {"name": FACT}).scalar()
+    if value is None:
+        return None
+    tenant_id, _, state = str(value).partition(" ")
+    return Frozen(tenant_id, "copied" if state == "copied" else "copying")
+
+
+def freeze(owner: Engine, tenant_id: str) -> None:
+    """Hide a tenant from the service, in one transaction. Conflict: another one is frozen, or tables stay locked."""
+    with locked(owner) as tx:
+        frozen = read(tx)
+        if frozen is not None and frozen.tenant_id != tenant_id:
+            raise Conflict(f"The tenant {frozen.tenant_id!r} is being moved. Finish that first.")
+        if frozen is not None:
+            return
+        for table, column in _COLUMNS.items():
+            _execute(tx, _CREATE, table=sql.Identifier(table), column=sql.Identifier(column), tenant=tenant_id)
+        note(tx, Frozen(tenant_id, "copying"))
+
+
+def thaw(tx: Tx) -> None:
+    """Show the frozen tenant to the service again, in a transaction of `locked`."""
+    for table in _COLUMNS:
+        _execute(tx, _DROP, table=sql.Identifier(table))
+    tx.execute(text("DELETE FROM deployment WHERE name = :name"), {"name": FACT})
+
+
+def note(tx: Tx, frozen: Frozen) -> None:
+    """Store how far a move is, as the owner."""
+    tx.execute(_NOTE, {"name": FACT, "value": f"{frozen.tenant_id} {frozen.state}"})
+
+
+def look_into(tx: Tx, tenant_id: str) -> None:
+    """Let a transaction of the frozen tenant see its rows."""
+    tx.execute(text("SELECT set_config('imprint.moving', :tenant, true)"), {"tenant": tenant_id})
+
+
+@contextlib.contextmanager
+def locked(owner: Engine) -> Iterator[Tx]:
+    """Open a transaction of the owner in which nobody else uses a table of tenants. Conflict: they are in use."""
+    tables = ", ".join(_COLUMNS)
+    with patiently(owner, f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE") as tx:
+        yield tx
+
+
+@contextlib.contextmanager
+def patiently(owner: Engine, locking: str) -> Iterator[Tx]:
+    """Open a transaction with a statement that waits for a lock, again where that takes too long. Conflict: always."""
+    for tries_left in reversed(range(LOCK_TRIES)):
+        with owner.connect() as tx:
+            try:
+                tx.execute(text(f"SET LOCAL statement_timeout = '{LOCK_SECONDS}s'"))
+                tx.execute(text(locking))
+            except OperationalError as error:
+                if not isinstance(error.orig, _BUSY):
+                    raise
+                if not tries_left:
+                    raise Conflict("A transaction has been open for long, such as a dump. Try again later.") from error
+            else:
+                tx.execute(text("SET LOCAL statement_timeout = 0"))
+                yield tx
+                tx.commit()
+                return
+        time.sleep(1)
+
+
+def _execute(tx: Tx, statement: sql.SQL, **parts: sql.Composable | str) -> None:
+    composed = {name: sql.Literal(part) if isinstance(part, str) else part for name, part in parts.items()}
+    with contextlib.closing(driver_of(tx).cursor()) as cursor:
+        cursor.execute(statement.format(**composed))
+
+
+_COLUMNS: Final = {tenants.name: "id"} | {table.name: "tenant_id" for table in TENANT_TABLES}
+"""The column of each table that names the tenant."""
+
+_CREATE: Final = sql.SQL(
+    f"CREATE POLICY {POLICY} ON {{table}} AS RESTRICTIVE TO {APP_ROLE}, {ROUTER_ROLE} "
+    "USING ({column} <> {tenant} OR current_setting('imprint.moving', true) = {tenant})"
+)
+
+_DROP: Final = sql.SQL(f"DROP POLICY IF EXISTS {POLICY} ON {{table}}")
+
+_NOTE: Final = text("""
+    INSERT INTO deployment (name, value) VALUES (:name, :value)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+""")

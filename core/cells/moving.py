@@ -1,0 +1,211 @@
+"""Moving a tenant to another cell: frozen, copied in one transaction, compared, and later deleted where it was.
+
+    freeze (source, committed) → copy and compare (target, one transaction) → the door is switched → remove (source)
+
+Between two commits a crash leaves the tenant frozen in the source, which `copy` recognizes when it is called again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Engine, Table, create_engine, text
+from sqlalchemy.engine import URL
+
+from core.cells import freezing, positions, rows
+from core.cells.freezing import Frozen
+from core.errors import Conflict, NotFound
+from core.storage import db, schema_version, vector_spaces
+from core.storage.db import Database, Tx
+from core.tenancy import tenants
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The database of a cell, as its owner and as the application."""
+
+    owner: Engine
+    app: Database
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What was copied: rows by table, and whether positions in the stream of events go on in the target."""
+
+    rows: Mapping[str, int]
+    keeps_positions: bool
+
+
+@contextlib.contextmanager
+def opened(owner: URL, app: URL) -> Iterator[Cell]:
+    """Open a cell by the URLs of both roles."""
+    cell = Cell(create_engine(owner, hide_parameters=True), db.connect(app, 1))
+    try:
+        yield cell
+    finally:
+        cell.app.close()
+        cell.owner.dispose()
+
+
+def copy(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None] = lambda _: None) -> Copied | None:
+    """Copy a tenant; it stays frozen in the source. None: an earlier call had done so. `note`: is told each table.
+
+    Raises:
+        NotFound: the source does not have the tenant.
+        Conflict: the cells differ in version or embedding model, the target has such a tenant, a rebuild is open,
+            another tenant is being moved, or the copy differs. The tenant is as it was before.
+    """
+    _require_alike(source, target)
+    if _is_copied(source, target, tenant_id):
+        _mark_copied(source, tenant_id)
+        return None
+    _require_movable(source, tenant_id)
+    with source.owner.connect() as tx:
+        newest = positions.newest_transaction(tx)
+    keeps = positions.lead_transactions(target.owner, newest + positions.BATCH)
+    freezing.freeze(source.owner, tenant_id)
+    try:
+        copied = _copy(source, target, tenant_id, note, keeps=keeps)
+    except BaseException:
+        # A commit whose answer was lost may have happened: then the tenant must not come alive here again.
+        if not _has(target, tenant_id):
+            cancel(source, target, tenant_id)
+        raise
+    _mark_copied(source, tenant_id)
+    return copied
+
+
+def cancel(source: Cell, target: Cell, tenant_id: str) -> None:
+    """Let the source serve a tenant again whose copy did not come to its end. Conflict: the target has it."""
+    if _has(target, tenant_id):
+        raise Conflict(f"The other cell has {tenant_id!r} already. Switch the door, then remove it here.")
+    _require_frozen(source, tenant_id)
+    with freezing.locked(source.owner) as tx:
+        freezing.thaw(tx)
+
+
+def remove(source: Cell, tenant_id: str) -> int:
+    """Delete a tenant that was copied; return the number of its rows. Conflict: it was not."""
+    if _require_frozen(source, tenant_id).state != "copied":
+        raise Conflict(f"The copy of {tenant_id!r} has not come to its end. Run `imprint tenant copy` again.")
+    with source.app.tenant(tenant_id) as tx:
+        freezing.look_into(tx, tenant_id)
+        count = rows.delete(tx, tenant_id)
+    with freezing.locked(source.owner) as tx:
+        freezing.thaw(tx)
+        # The application may not delete a tenant, and the table's policies hold for its owner as well.
+        tx.execute(text("ALTER TABLE tenants NO FORCE ROW LEVEL SECURITY"))
+        tx.execute(text("DELETE FROM tenants WHERE id = :tenant"), {"tenant": tenant_id})
+        tx.execute(text("ALTER TABLE tenants FORCE ROW LEVEL SECURITY"))
+    return count
+
+
+def _copy(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None], *, keeps: bool) -> Copied:
+    with source.owner.connect() as tx:
+        highest, newest = positions.highest_seq(tx), positions.newest_transaction(tx)
+    positions.lead_seqs(target.owner, highest)
+    keeps = keeps and positions.lead_transactions(target.owner, newest)
+    with source.app.snapshot(tenant_id, 0) as reading, target.app.tenant(tenant_id) as writing:
+        freezing.look_into(reading, tenant_id)
+        for tx in (reading, writing):
+            rows.fix_formats(tx)
+        counts = {
+            table.name: _copy_table(reading, writing, table, tenant_id, note, keeps=keeps) for table in rows.COPIED
+        }
+        writing.execute(_HAND_OUT_AGAIN, {"tenant": tenant_id})
+    return Copied(counts, keeps)
+
+
+def _copy_table(
+    reading: Tx, writing: Tx, table: Table, tenant_id: str, note: Callable[[str], None], *, keeps: bool
+) -> int:
+    """Copy a table and compare both sides; return the number of rows. Conflict: they differ."""
+    note(table.name)
+    read_as = {} if keeps else rows.AT_THE_BEGINNING.get(table.name, {})
+    rows.copy(reading, writing, table, tenant_id, read_as)
+    was, has = (rows.digest(tx, table, tenant_id, read_as) for tx in (reading, writing))
+    if was != has:
+        raise Conflict(f"The copy of {table.name} differs: {has.rows} rows of {was.rows}. Nothing was moved.")
+    return was.rows
+
+
+def _require_alike(source: Cell, target: Cell) -> None:
+    versions, models = list[object](), list[object]()
+    for cell in (source, target):
+        with cell.owner.connect() as tx:
+            current, newest = schema_version.version(tx)
+            versions += [current, newest]
+            models.append(vector_spaces.models_by_place(tx))
+    if len(set(map(str, versions))) > 1:
+        raise Conflict(
+            f"The cells are at migrations {versions[0]} and {versions[2]}: run `imprint db upgrade` in both."
+        )
+    if models[0] != models[1]:
+        raise Conflict("The cells have different embedding models. Change one first: `imprint memory reembed`.")
+
+
+def _require_movable(source: Cell, tenant_id: str) -> None:
+    if tenant_id == tenants.DEFAULT:
+        raise Conflict(f"{tenant_id!r} is the operator's own tenant in each cell.")
+    with source.app.tenant(tenant_id) as tx:
+        freezing.look_into(tx, tenant_id)
+        if not _is_there(tx, tenant_id):
+            raise NotFound(f"There is no tenant {tenant_id!r} in this cell.")
+        if tx.execute(_REBUILDS).scalar_one():
+            raise Conflict("A rebuild is open: `imprint memory rebuild --apply` or `--drop` it first.")
+
+
+def _require_frozen(source: Cell, tenant_id: str) -> Frozen:
+    with source.owner.connect() as tx:
+        frozen = freezing.read(tx)
+    if frozen is None or frozen.tenant_id != tenant_id:
+        raise NotFound(f"The tenant {tenant_id!r} is not being moved from this cell.")
+    return frozen
+
+
+def _is_copied(source: Cell, target: Cell, tenant_id: str) -> bool:
+    """Return whether the target has the tenant as a copy of the frozen one. Conflict: it has another of that name."""
+    if not _has(target, tenant_id):
+        return False
+    with source.owner.connect() as tx:
+        frozen = freezing.read(tx)
+    if frozen is None or frozen.tenant_id != tenant_id or _salt(source, tenant_id) != _salt(target, tenant_id):
+        raise Conflict(f"The other cell has a tenant {tenant_id!r} already.")
+    return True
+
+
+def _mark_copied(source: Cell, tenant_id: str) -> None:
+    with source.owner.begin() as tx:
+        freezing.note(tx, Frozen(tenant_id, "copied"))
+
+
+def _has(cell: Cell, tenant_id: str) -> bool:
+    with cell.app.tenant(tenant_id) as tx:
+        return _is_there(tx, tenant_id)
+
+
+def _is_there(tx: Tx, tenant_id: str) -> bool:
+    return tx.execute(_SALT, {"tenant": tenant_id}).first() is not None
+
+
+def _salt(cell: Cell, tenant_id: str) -> str | None:
+    """Return what no two tenants have in common."""
+    with cell.app.tenant(tenant_id) as tx:
+        freezing.look_into(tx, tenant_id)
+        return tx.execute(_SALT, {"tenant": tenant_id}).scalar()
+
+
+_SALT: Final = text("SELECT salt FROM tenants WHERE id = :tenant")
+
+_REBUILDS: Final = text("SELECT EXISTS (SELECT FROM rebuilds WHERE status IN ('running', 'ready'))")
+
+_HAND_OUT_AGAIN: Final = text("""
+    UPDATE dispatches SET
+        status = 'pending', turn = 'ready', wake_at = NULL, lease = NULL, deadline_at = NULL, started_at = NULL,
+        attempt = attempt - CASE WHEN status = 'running' THEN 1 ELSE 0 END
+    WHERE tenant_id = :tenant AND (status = 'running' OR (status = 'pending' AND turn = 'sent'))
+""")
+"""What the workers and the broker of the source had in their hands. An attempt that was cut off does not count."""
