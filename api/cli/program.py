@@ -37,7 +37,10 @@ COMMANDS: CommandTable = {
     "mirror": ("api.cli.commands.host.mirror:commands", "The Markdown mirror: location and state of its files."),
     "user": ("api.cli.commands.sessions.user:commands", "A user: profile, people, export, erasure, receipts."),
     "group": ("api.cli.commands.sessions.group:commands", "A group: export, erasure."),
-    "tenant": ("api.cli.commands.tenant.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
+    "tenant": (
+        "api.cli.commands.tenant.tenant:commands",
+        "Settings of a tenant: webhooks, channels, secrets, limits. Moving it.",
+    ),
     "prompts": (
         "api.cli.commands.tenant.prompts:commands",
         "Prompts of the tenant's own: versions, preview, share of sessions.",

@@ -11,7 +11,7 @@ from typing import Any, Final
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import DataError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +22,9 @@ from core.settings.limits import LimitReached, QuotaReached
 from core.types import Json
 
 log = structlog.get_logger()
+
+INSUFFICIENT_PRIVILEGE: Final = "42501"
+"""SQLSTATE of a row that row-level security refuses."""
 
 STATUS: dict[type[errors.ImprintError], int] = {
     errors.Invalid: 422,
@@ -122,6 +125,12 @@ def _on_database(error: Exception) -> Response:
     return answer
 
 
+def _on_statement(error: ProgrammingError) -> Response:
+    # A tenant that is moved to another cell can suddenly be written no more: `core.cells.freezing`.
+    refused = getattr(error.orig, "sqlstate", None) == INSUFFICIENT_PRIVILEGE
+    return _on_database(error) if refused else _on_surprise(error)
+
+
 def _on_value(error: Exception) -> Response:
     log.warning("http.value", **logs.fault(error))
     return problem(422, "Invalid", "A value holds the character U+0000 or is out of range. Nothing was changed.", [])
@@ -142,6 +151,7 @@ _ANSWERS: Final[Mapping[type[Exception], Callable[[Any], Response]]] = {
     OperationalError: _on_database,
     PoolTimeout: _on_database,
     DataError: _on_value,
+    ProgrammingError: _on_statement,
     Exception: _on_surprise,
 }
 """The answer to each kind of error; the most specific kind applies."""

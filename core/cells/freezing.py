@@ -27,11 +27,11 @@ POLICY: Final = "moving"
 FACT: Final = "moving"
 """Row of `deployment` that says which tenant is frozen, and how far it is."""
 
-LOCK_SECONDS: Final = 2
+LOCK_SECONDS: Final = 1
 """Longest wait for the locks of all tables: those who come meanwhile wait behind it."""
 
-LOCK_TRIES: Final = 30
-"""Attempts at the locks, a second apart: a transaction that is open for long, such as a dump, must end first."""
+LOCK_TRIES, PAUSE_SECONDS = 6, 5
+"""Attempts at the locks, and the time between: a transaction that is open for long, such as a dump, must end first."""
 
 _BUSY: Final = (driver_errors.QueryCanceled, driver_errors.LockNotAvailable, driver_errors.DeadlockDetected)
 
@@ -40,19 +40,17 @@ State = Literal["copying", "copied"]
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """The frozen tenant of a cell. `copied`: another cell has it, and the rows here may be deleted."""
+    """The frozen tenant of a cell. `copied`: another cell has it. `seconds`: since it was frozen."""
 
     tenant_id: str
     state: State
+    seconds: float = 0
 
 
 def read(tx: Tx) -> Frozen | None:
     """Return which tenant of this cell is frozen; None: none is."""
-    value = tx.execute(text("SELECT value FROM deployment WHERE name = :name"), {"name": FACT}).scalar()
-    if value is None:
-        return None
-    tenant_id, _, state = str(value).partition(" ")
-    return Frozen(tenant_id, "copied" if state == "copied" else "copying")
+    row = tx.execute(_READ, {"name": FACT}).one_or_none()
+    return None if row is None else Frozen(row.tenant_id, row.state, row.seconds)
 
 
 def freeze(owner: Engine, tenant_id: str) -> None:
@@ -65,7 +63,7 @@ def freeze(owner: Engine, tenant_id: str) -> None:
             return
         for table, column in _COLUMNS.items():
             _execute(tx, _CREATE, table=sql.Identifier(table), column=sql.Identifier(column), tenant=tenant_id)
-        note(tx, Frozen(tenant_id, "copying"))
+        tx.execute(_NOTE, {"name": FACT, "tenant": tenant_id})
 
 
 def thaw(tx: Tx) -> None:
@@ -75,9 +73,9 @@ def thaw(tx: Tx) -> None:
     tx.execute(text("DELETE FROM deployment WHERE name = :name"), {"name": FACT})
 
 
-def note(tx: Tx, frozen: Frozen) -> None:
-    """Store how far a move is, as the owner."""
-    tx.execute(_NOTE, {"name": FACT, "value": f"{frozen.tenant_id} {frozen.state}"})
+def mark_copied(tx: Tx) -> None:
+    """Note that another cell has the frozen tenant, as the owner."""
+    tx.execute(_COPIED, {"name": FACT})
 
 
 def look_into(tx: Tx, tenant_id: str) -> None:
@@ -111,7 +109,7 @@ def patiently(owner: Engine, locking: str) -> Iterator[Tx]:
                 yield tx
                 tx.commit()
                 return
-        time.sleep(1)
+        time.sleep(PAUSE_SECONDS)
 
 
 def _execute(tx: Tx, statement: sql.SQL, **parts: sql.Composable | str) -> None:
@@ -131,6 +129,16 @@ _CREATE: Final = sql.SQL(
 _DROP: Final = sql.SQL(f"DROP POLICY IF EXISTS {POLICY} ON {{table}}")
 
 _NOTE: Final = text("""
-    INSERT INTO deployment (name, value) VALUES (:name, :value)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    INSERT INTO deployment (name, value) VALUES (:name, jsonb_build_object(
+        'tenant', cast(:tenant AS text), 'state', 'copying', 'since', extract(epoch FROM clock_timestamp())))
+""")
+
+_COPIED: Final = text("""
+    UPDATE deployment SET value = jsonb_set(value::jsonb, '{state}', '"copied"') WHERE name = :name
+""")
+
+_READ: Final = text("""
+    SELECT value::jsonb ->> 'tenant' AS tenant_id, value::jsonb ->> 'state' AS state,
+           (extract(epoch FROM clock_timestamp()) - (value::jsonb ->> 'since')::numeric)::float8 AS seconds
+    FROM deployment WHERE name = :name
 """)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from sqlalchemy import Engine, Table, create_engine, text
@@ -60,7 +61,7 @@ def copy(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None]
     """
     _require_alike(source, target)
     if _is_copied(source, target, tenant_id):
-        _mark_copied(source, tenant_id)
+        _mark_copied(source)
         return None
     _require_movable(source, tenant_id)
     with source.owner.connect() as tx:
@@ -74,7 +75,7 @@ def copy(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None]
         if not _has(target, tenant_id):
             cancel(source, target, tenant_id)
         raise
-    _mark_copied(source, tenant_id)
+    _mark_copied(source)
     return copied
 
 
@@ -87,10 +88,19 @@ def cancel(source: Cell, target: Cell, tenant_id: str) -> None:
         freezing.thaw(tx)
 
 
-def remove(source: Cell, tenant_id: str) -> int:
-    """Delete a tenant that was copied; return the number of its rows. Conflict: it was not."""
-    if _require_frozen(source, tenant_id).state != "copied":
+def remove(source: Cell, tenant_id: str, longest_request_s: float = 0) -> int:
+    """Delete a tenant that was copied; return the number of its rows.
+
+    `longest_request_s`: so long the tenant stays frozen at least. A request that was admitted before would otherwise be
+    accepted afterwards, and lost.
+
+    Conflict: it was not copied, or is not frozen for so long.
+    """
+    frozen = _require_frozen(source, tenant_id)
+    if frozen.state != "copied":
         raise Conflict(f"The copy of {tenant_id!r} has not come to its end. Run `imprint tenant copy` again.")
+    if (left := longest_request_s - frozen.seconds) > 0:
+        raise Conflict(f"Requests from before the copy may still be running. Remove it in {ceil(left)} seconds.")
     with source.app.tenant(tenant_id) as tx:
         freezing.look_into(tx, tenant_id)
         count = rows.delete(tx, tenant_id)
@@ -152,7 +162,7 @@ def _require_movable(source: Cell, tenant_id: str) -> None:
         raise Conflict(f"{tenant_id!r} is the operator's own tenant in each cell.")
     with source.app.tenant(tenant_id) as tx:
         freezing.look_into(tx, tenant_id)
-        if not _is_there(tx, tenant_id):
+        if not tenants.is_here(tx, tenant_id):
             raise NotFound(f"There is no tenant {tenant_id!r} in this cell.")
         if tx.execute(_REBUILDS).scalar_one():
             raise Conflict("A rebuild is open: `imprint memory rebuild --apply` or `--drop` it first.")
@@ -177,18 +187,14 @@ def _is_copied(source: Cell, target: Cell, tenant_id: str) -> bool:
     return True
 
 
-def _mark_copied(source: Cell, tenant_id: str) -> None:
+def _mark_copied(source: Cell) -> None:
     with source.owner.begin() as tx:
-        freezing.note(tx, Frozen(tenant_id, "copied"))
+        freezing.mark_copied(tx)
 
 
 def _has(cell: Cell, tenant_id: str) -> bool:
     with cell.app.tenant(tenant_id) as tx:
-        return _is_there(tx, tenant_id)
-
-
-def _is_there(tx: Tx, tenant_id: str) -> bool:
-    return tx.execute(_SALT, {"tenant": tenant_id}).first() is not None
+        return tenants.is_here(tx, tenant_id)
 
 
 def _salt(cell: Cell, tenant_id: str) -> str | None:

@@ -107,7 +107,7 @@ def _names(table: Table) -> sql.Composed:
 
 
 def _values(table: Table, read_as: Mapping[str, str]) -> sql.Composed:
-    read = [sql.SQL(read_as[name]) if name in read_as else sql.Identifier(name) for name in _columns(table)]  # type: ignore[arg-type]
+    read = [sql.SQL(read_as[name]) if name in read_as else sql.Identifier(name) for name in _columns(table)]
     return sql.SQL(", ").join(read)
 
 

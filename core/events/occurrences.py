@@ -20,6 +20,7 @@ from core.events.doorbell import Doorbell
 from core.events.log import Announcement
 from core.loop import Loop
 from core.storage.db import Database
+from core.tenancy import tenants
 
 log = structlog.get_logger()
 
@@ -84,7 +85,8 @@ class Occurrences:
             for (_, event_type, names), numbers in sums.items()
         ]
         with self._db.tenant(tenant_id) as tx:
-            event_log.announce(tx, tenant_id, announcements)
+            if tenants.is_here(tx, tenant_id):  # Else it was moved to another cell (`core.cells`).
+                event_log.announce(tx, tenant_id, announcements)
 
     def close(self) -> None:
         """Stop the thread."""

@@ -103,6 +103,11 @@ def names(tx: Tx) -> list[str]:
     return list(tx.execute(named, {"reserved": RESERVED}).scalars())
 
 
+def is_here(tx: Tx, tenant_id: str) -> bool:
+    """Return whether this installation serves the tenant; one that is being moved it does not."""
+    return tx.execute(text("SELECT FROM tenants WHERE id = :id"), {"id": tenant_id}).first() is not None
+
+
 def allows_high_risk(tx: Tx, tenant_id: str) -> bool:
     """Return whether rules of high risk may run in the tenant without approval."""
     select = text("SELECT allows_high_risk FROM tenants WHERE id = :id")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ class Door:
 
     folder: Path
     port: int
+    process: subprocess.Popen[bytes]
 
     @property
     def url(self) -> str:
@@ -39,6 +41,12 @@ class Door:
     def route(self, tenant: str, cell: str) -> None:
         """Send a tenant elsewhere from the next request on."""
         assert self.command(f"set map {self.folder}/tenants.map {tenant} {cell}") == ""
+
+    def read_again(self, tenant: str, cell: str) -> None:
+        """Add a line to the file of the map, and let a new process of HAProxy read it."""
+        with (self.folder / "tenants.map").open("a") as places:
+            places.write(f"{tenant} {cell}\n")
+        self.process.send_signal(signal.SIGUSR2)
 
     def servers_up(self) -> set[str]:
         """Return the cells whose own server is healthy."""
@@ -63,15 +71,15 @@ def environment(folder: Path, port: int, cells: Sequence[str], bind: str = "127.
 def opened(folder: Path, cells: Sequence[str], tenants: Mapping[str, str], **more: str) -> Iterator[Door]:
     """Open a door to two cells. `tenants`: the map."""
     assert PROGRAM
-    door = Door(folder, free_port())
+    port = free_port()
     (folder / "tenants.map").write_text("".join(f"{tenant} {cell}\n" for tenant, cell in tenants.items()))
-    command = [PROGRAM, "-db", "-f", str(CONFIGURATION)]
+    command = [PROGRAM, "-W", "-db", "-f", str(CONFIGURATION)]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment(folder, door.port, cells, **more), stdout=log, stderr=log)
+        process = subprocess.Popen(command, env=environment(folder, port, cells, **more), stdout=log, stderr=log)
     try:
         wait_until(lambda: process.poll() is not None or (folder / "socket").exists())
         assert process.poll() is None, (folder / "log").read_text()
-        yield door
+        yield Door(folder, port, process)
     finally:
         process.terminate()
         process.wait(20)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import socket
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Final
 
 import httpx
 import pytest
 from imprint_client import Imprint
 
+from core.cells.rows import COPIED
+from core.events import occurrences
 from core.types import Json
 from tests.api.mcp.asking import Agent
 from tests.hosts import cells, door
 from tests.hosts.cells import Cell
 from tests.hosts.door import Door
-from tests.patience import wait_until
+from tests.hosts.stream import figure
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 pytestmark = [
     pytest.mark.hosts,
@@ -31,6 +39,9 @@ HOMES: Final = {FIRST: "Lisbon", SECOND: "Turin"}
 """Where Ada lives, as each tenant knows it."""
 
 UNKNOWN: Final = "imp.initech.0123456789abcdef0123456789abcdef.secret"
+COUNTED_SECONDS: Final = occurrences.EVERY_SECONDS + 5
+"""Within these the API's processes write what they have counted."""
+
 PROBLEM: Final = "application/problem+json"
 
 
@@ -62,23 +73,23 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
             yield built
 
 
-def said(tenant: str, session: str, content: str) -> list[Json]:
-    talk = {"session_id": session, "user_id": "ada"}
+def said(session: str, user: str, content: str) -> list[Json]:
+    talk = {"session_id": session, "user_id": user}
     return [
         {"event_type": "message.added", "payload": {**talk, "role": "user", "speaker": "Ada", "content": content}},
         {"event_type": "session.ended", "payload": {**talk, "message_count": 1}},
     ]
 
 
-def remembered(client: Imprint, tenant: str, session: str, content: str) -> None:
-    answer = client.publish([{**event, "source": tenant} for event in said(tenant, session, content)])
+def remembered(client: Imprint, session: str, user: str, content: str) -> None:
+    answer = client.publish([{**event, "source": "chat"} for event in said(session, user, content)])
     wait_until(lambda: client.settle(answer["settle_token"], timeout=5, flush=True))
 
 
 @pytest.mark.parametrize("tenant", HOMES)
 def test_each_tenant_is_served_by_its_cell_alone(town: Town, tenant: str) -> None:
     with Imprint(town.door.url, town.keys[tenant]) as client:
-        remembered(client, tenant, "s1", f"I live in {HOMES[tenant]}.")
+        remembered(client, "s1", "ada", f"I live in {HOMES[tenant]}.")
         (memory, *_) = client.search("Where does Ada live?", user_id="ada")
         assert HOMES[tenant] in memory["content"]
         assert HOMES[tenant] in json.dumps(client.context(user_id="ada", query="Where does Ada live?", max_tokens=1000))
@@ -115,6 +126,14 @@ def test_the_console_finds_the_cell_of_who_has_logged_in(town: Town) -> None:
             assert (page.status_code, page.headers["location"].partition("?")[0]) == (303, "/console/login")
             refused = browser.post("/console/login", data={"key": UNKNOWN})
             assert (refused.status_code, "imprint_tenant" in browser.cookies) == (401, False)
+
+
+def test_what_the_door_says_of_the_client_is_believed_and_nothing_else(town: Town) -> None:
+    form, https = {"key": town.keys[FIRST]}, {"x-forwarded-proto": "https"}
+    with town.door.client() as browser:
+        spoofed = browser.post("/console/login", data=form, headers=https)
+    told = httpx.post(f"http://{town.cells[0].address}/console/login", data=form, headers=https, timeout=60)
+    assert ["Secure" in answer.headers["set-cookie"] for answer in (spoofed, told)] == [False, True]
 
 
 def test_events_are_streamed_as_they_come(town: Town) -> None:
@@ -203,3 +222,182 @@ def test_a_cell_that_dies_takes_only_its_tenants_along(town: Town) -> None:
     assert town.get("/v1/stats", UNKNOWN).status_code == 401
     town.cells[1].start()
     wait_until(lambda: town.get("/v1/stats", town.keys[SECOND]).is_success, every=0.2)
+
+
+def test_the_map_is_read_again_without_a_refused_connection(town: Town) -> None:
+    key = town.cells[1].key("initech")
+    statuses: list[int] = []
+
+    def is_read() -> bool:
+        statuses.append(town.get("/v1/stats", town.keys[FIRST]).status_code)
+        return "initech cell2" in town.door.command(f"show map {town.door.folder}/tenants.map")
+
+    assert not is_read()
+    town.door.read_again("initech", "cell2")
+    wait_until(is_read, every=0.01)
+    assert set(statuses) == {200}
+    assert {town.get("/v1/stats", key).status_code for _ in range(6)} == {200}
+
+
+ON_LOG = "SELECT id, count(*) AS number FROM events WHERE source = 'load' AND event_type = 'load.came' GROUP BY 1"
+
+DECIDED = """
+    SELECT e.id, count(*) AS number FROM events e JOIN decisions d ON d.event_seq = e.seq AND d.rule = 'handed_on'
+    WHERE e.source = 'load' GROUP BY 1
+"""
+
+HANDED_ON = """
+    SELECT c.id, count(*) AS number FROM events e JOIN events c ON c.id = e.causation_id
+    WHERE e.event_type = 'load.handed_on' AND c.source = 'load' GROUP BY 1
+"""
+
+DONE = """
+    SELECT e.id, count(*) AS number FROM events e JOIN dispatches d ON d.event_seq = e.seq AND d.rule = 'handed_on'
+    WHERE e.source = 'load' AND d.status = 'done' GROUP BY 1
+"""
+
+MEMORIES = """
+    SELECT user_id, sum(version)::int AS number FROM memories
+    WHERE user_id LIKE 'user%' AND category <> 'episode' GROUP BY 1
+"""
+
+
+@dataclass
+class Load:
+    """Publishes events with known ids, each again until it is accepted, as a client has to."""
+
+    client: httpx.Client
+    accepted: list[str] = field(default_factory=list)
+    refused: Counter[int] = field(default_factory=Counter)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        for turn in itertools.count():
+            if self._stopped.wait(0.1):
+                return
+            batch = self._batch(turn)
+            while (answer := self.client.post("/v1/events", json=batch)).status_code != 202:
+                self.refused[answer.status_code] += 1
+                time.sleep(0.2)
+            self.accepted += [event["id"] for event in batch]
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    @property
+    def turns(self) -> list[str]:
+        return [name for name in self.accepted if name.startswith("turn")]
+
+    def _batch(self, turn: int) -> list[Json]:
+        came = {"event_type": "load.came", "source": "load", "id": f"turn{turn}", "payload": {"n": turn}}
+        if turn % 10:
+            return [came]
+        talk = [{**event, "source": "load"} for event in said(f"talk{turn}", f"user{turn}", "I live in Porto.")]
+        for part, event in enumerate(talk):
+            event["id"] = f"talk{turn}-{part}"
+        return [came, *talk]
+
+
+class Slow:
+    """A request whose body has begun, and does not end yet."""
+
+    def __init__(self, town: Town, key: str, name: str) -> None:
+        self._body = json.dumps([{"event_type": "load.came", "source": "slow", "id": name, "payload": {}}]).encode()
+        head = f"POST /v1/events HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer {key}\r\n"
+        self._line = socket.create_connection(("127.0.0.1", town.door.port), timeout=PATIENCE_SECONDS)
+        self._line.sendall(f"{head}Content-Length: {len(self._body)}\r\n\r\n".encode() + self._body[:10])
+
+    def finished(self) -> bytes:
+        """Send the rest; return the beginning of the answer."""
+        with self._line as line:
+            line.sendall(self._body[10:])
+            return line.recv(100)
+
+
+@contextlib.contextmanager
+def under_load(client: httpx.Client) -> Iterator[Load]:
+    load = Load(client)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(load.run)
+        try:
+            yield load
+        finally:
+            load.stop()
+        running.result()
+
+
+def followed(client: httpx.Client, after: str, last: str | None = None) -> list[tuple[str, str]]:
+    """Return positions and ids of the events behind a position, up to the last one; None: the first alone."""
+    events: list[tuple[str, str]] = []
+    headers = {"last-event-id": after}
+    with client.stream("GET", "/v1/stream?types=load.came", headers=headers) as stream:
+        fields: dict[str, str] = {}
+        for line in stream.iter_lines():
+            name, _, value = line.partition(": ")
+            fields[name] = value
+            if line or "load.came" not in fields.get("data", ""):
+                continue
+            events.append((fields["id"], json.loads(fields.pop("data"))["id"]))
+            if last in {None, events[-1][1]}:
+                break
+    return events
+
+
+def rule_acts(town: Town, client: httpx.Client) -> bool:
+    client.post("/v1/events", json=[{"event_type": "load.came", "source": "probe", "payload": {"n": 0}}])
+    return bool(town.cells[0].select(FIRST, "SELECT FROM dispatches WHERE rule = 'handed_on' LIMIT 1"))
+
+
+def test_a_tenant_is_moved_under_load_and_nothing_is_lost_or_doubled(town: Town) -> None:
+    here, there = town.cells
+    key, rule = town.keys[FIRST], {"action_type": "emit", "event_type": "load.handed_on", "payload": {}}
+    with town.client(FIRST) as client, Imprint(town.door.url, key) as sdk, town.client(SECOND) as neighbour:
+        client.put("/v1/rules/handed_on", json={"event_type": "load.came", "actions": [rule]}).raise_for_status()
+        wait_until(lambda: rule_acts(town, client), every=0.2)
+        remembered(sdk, "before", "ada", "I work for Fjord Analytics.")
+        found = [(row["id"], row["content"]) for row in sdk.search("Where does Ada work?", user_id="ada")]
+        assert found
+        with under_load(client) as load:
+            wait_until(lambda: len(load.accepted) > 60)
+            (position, _), *_ = followed(client, "0", "turn5")[::-1]
+            late = Slow(town, key, "late")
+            began = time.monotonic()
+            town.door.route(FIRST, "moving")
+            refusal = client.get("/v1/stats")
+            copied = here.imprint("tenant", "copy", FIRST, "--json", TARGET_DATABASE_URL=there.owner_url)
+            assert copied.returncode == 0, copied.stderr
+            assert late.finished().startswith(b"HTTP/1.1 503"), (
+                "it was admitted before, and came to its end behind the copy"
+            )
+            assert neighbour.get("/v1/stats").is_success
+            assert town.get("/v1/stats", UNKNOWN).status_code == 401
+            town.door.route(FIRST, "cell2")
+            figure("until a moved tenant is served again", time.monotonic() - began)
+            before = len(load.accepted)
+            wait_until(lambda: len(load.accepted) > before + 60)
+        assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "5")
+        assert refusal.headers["content-type"] == PROBLEM
+        assert set(load.refused) == {503}
+        early = here.imprint("tenant", "remove", FIRST, "--yes")
+        assert "Requests from before the copy may still be running" in early.stderr
+        remembered(sdk, "after", "eve", "I play the cello.")
+        assert [name for _, name in followed(client, position, load.turns[-1])] == load.turns[6:]
+        assert [(row["id"], row["content"]) for row in sdk.search("Where does Ada work?", user_id="ada")] == found
+        with town.door.client() as browser:
+            assert browser.post("/console/login", data={"key": key}).status_code == 303
+            assert HOMES[FIRST] in browser.get("/console/memories?user_id=ada").text
+    for query in (ON_LOG, DECIDED, HANDED_ON, DONE):
+        counted = {row.id: row.number for row in there.select(FIRST, query)}
+        assert counted == dict.fromkeys(load.turns, 1), query
+    assert there.select(FIRST, "SELECT FROM events WHERE id = 'late'") == []
+    told = [name for name in load.accepted if name.endswith("-1")]
+    assert [row.number for row in there.select(FIRST, MEMORIES)] == [1] * len(told)
+    assert there.select(FIRST, "SELECT target, error FROM dispatches WHERE status = 'dead'") == []
+    here.let_pass(seconds=3600)
+    removed = here.imprint("tenant", "remove", FIRST, "--yes")
+    assert removed.returncode == 0, removed.stderr
+    said_so = json.loads(copied.stdout)
+    assert (said_so["keeps_positions"], said_so["keeps_tokens"]) == (True, False), "each cell made its own passwords"
+    time.sleep(COUNTED_SECONDS)
+    left = {table.name: here.select(FIRST, f"SELECT * FROM {table.name}") for table in COPIED}
+    assert {name: rows for name, rows in left.items() if rows} == {}

@@ -15,7 +15,6 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import DBAPIError
 
 from core.cells import freezing, moving, positions, rows
-from core.cells.freezing import Frozen
 from core.cells.moving import Cell
 from core.config import Settings
 from core.dispatches import dispatches
@@ -33,7 +32,7 @@ from tests.databases import beside
 from tests.doors import key_of
 
 NEIGHBOUR = "globex"
-ODD = "tab\t, line\n, quote \", backslash \\, \\N, dot \\., é, 猫"
+ODD = 'tab\t, line\n, quote ", backslash \\, \\N, dot \\., é, 猫'
 VALUES: dict[str, Any] = {
     "text": ODD,
     "integer": 7,
@@ -51,7 +50,7 @@ VALUES: dict[str, Any] = {
 """A value for each type of column, as JSON."""
 
 OWN: dict[str, dict[str, Any]] = {
-        "relations": {"strength": 0.3},
+    "relations": {"strength": 0.3},
     "dispatches": {"status": "done", "turn": None},
     "rebuilds": {"status": "applied"},
     "tenant_settings": {"name": "retention"},
@@ -163,9 +162,11 @@ def test_a_moved_tenant_has_left_nothing_and_others_everything(pair: tuple[Setti
     with pytest.raises(NotFound, match="not being moved"):
         removed(source, tenant)
     assert moved(source, target, tenant)
-    with cells(source, target) as (here, there), pytest.raises(Conflict, match="has .* already"):
+    with cells(source, target) as (here, there), pytest.raises(Conflict, match=r"has .* already"):
         moving.cancel(here, there, tenant)
     assert moved(source, target, tenant) is None, "it is done"
+    with cells(source) as (here,), pytest.raises(Conflict, match=r"Remove it in \d+ seconds"):
+        moving.remove(here, tenant, longest_request_s=600)
     assert removed(source, tenant) > 2
     assert (counts(source, tenant), policies(source)) == ({}, [])
     assert (counts(source, NEIGHBOUR), counts(target, NEIGHBOUR)) == before
@@ -215,27 +216,26 @@ def test_what_cannot_be_moved_is_refused_and_stays(
     with looking(source, tenant) as tx:
         tx.execute(text("UPDATE rebuilds SET status = 'dropped'"))
     with cells(source, target) as (here, there):
-        for change, back, error in (
-            ("UPDATE deployment SET value = 'x' WHERE name = 'embedding.model'",
-             "UPDATE deployment SET value = 'hash' WHERE name = 'embedding.model'", "embedding models"),
-            ("UPDATE alembic_version SET version_num = '0039'",
-             f"UPDATE alembic_version SET version_num = '{max(schema_version.migrations())}'", "migrations .* and 0039"),
-        ):  # fmt: skip
+        for change, value, own, error in (
+            ("deployment SET value = :value WHERE name = 'embedding.model'", "x", "hash", "different embedding models"),
+            ("alembic_version SET version_num = :value", "0039", max(schema_version.migrations()), "and 0039"),
+        ):
             with there.owner.begin() as tx:
-                tx.execute(text(change))
+                tx.execute(text(f"UPDATE {change}"), {"value": value})
             with pytest.raises(Conflict, match=error):
                 moving.copy(here, there, tenant)
             with there.owner.begin() as tx:
-                tx.execute(text(back))
+                tx.execute(text(f"UPDATE {change}"), {"value": own})
     monkeypatch.setattr(freezing, "LOCK_TRIES", 1)
-    with looking(source, NEIGHBOUR) as tx, pytest.raises(Conflict, match="open for long"):
+    with looking(source, NEIGHBOUR) as tx:
         tx.execute(text("SELECT count(*) FROM events"))
-        moved(source, target, tenant)
+        with pytest.raises(Conflict, match="open for long"):
+            moved(source, target, tenant)
     assert policies(source) == []
     assert counts(target, tenant) == {}
     assert moved(source, target, tenant)
     key_of(source, f"{tenant}-2")
-    with pytest.raises(Conflict, match="is being moved. Finish that first"):
+    with pytest.raises(Conflict, match=r"is being moved\. Finish that first"):
         moved(source, target, f"{tenant}-2")
     removed(source, tenant)
 
@@ -264,7 +264,7 @@ def test_a_copy_that_breaks_off_changes_nothing(pair: tuple[Settings, Settings],
         assert moving.copy(here, there, tenant)
         # As if it had been killed behind the commit.
         with here.owner.begin() as tx:
-            freezing.note(tx, Frozen(tenant, "copying"))
+            tx.execute(text("UPDATE deployment SET value = replace(value, 'copied', 'copying') WHERE name = 'moving'"))
         assert moving.copy(here, there, tenant) is None
         assert moving.remove(here, tenant) > 0
 

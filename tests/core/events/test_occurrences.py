@@ -16,6 +16,7 @@ from core.events.doorbell import Doorbell, broker_url
 from core.events.log import Announcement
 from core.events.occurrences import REFUSED, SEARCHED, Occurrences
 from core.storage.db import Database, Tx
+from core.tenancy import tenants
 from core.types import Json
 from tests.doors import OTHER, opened
 from tests.patience import wait_until
@@ -26,6 +27,8 @@ NEVER = 1e6
 
 @pytest.fixture
 def sums(settings: Settings, app: Database) -> Iterator[Occurrences]:
+    with app.tenant(OTHER) as tx:
+        tenants.ensure(tx, OTHER)
     with closing(Doorbell(broker_url(settings))) as bell, closing(Occurrences(app, bell, NEVER)) as counted:
         yield counted
 
@@ -59,6 +62,13 @@ def test_what_is_told_apart_is_bounded(sums: Occurrences, app: Database, monkeyp
         sums.note(TENANT, REFUSED, {"reason": reason}, refused=1)
     sums.announce()
     assert announced(app) == [(REFUSED, {"reason": "invalid", "refused": 2})]
+
+
+def test_of_a_tenant_that_is_not_here_any_more_nothing_is_announced(sums: Occurrences, app: Database) -> None:
+    for tenant in ("gone", TENANT):
+        sums.note(tenant, SEARCHED, {}, searches=1)
+    sums.announce()
+    assert (announced(app, "gone"), len(announced(app))) == ([], 1)
 
 
 def test_what_the_database_refused_is_announced_later(

@@ -1,4 +1,4 @@
-"""`imprint tenant`: allowed destinations of a tenant's rules, and secrets of its webhooks."""
+"""`imprint tenant`: allowed destinations of a tenant's rules, secrets of its webhooks, and moving it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,16 @@ from core.errors import ImprintError
 from core.types import Json
 
 commands = lazy.group(
-    "Settings of a tenant: webhooks, channels, secrets.",
+    "Settings of a tenant: webhooks, channels, secrets; moving it to another cell.",
     {
+        "copy": (
+            "api.cli.commands.tenant.moving:copy",
+            "Copy a tenant to another cell, compare both sides, and leave it frozen here; see docs/operations.md.",
+        ),
+        "remove": (
+            "api.cli.commands.tenant.moving:remove",
+            "Delete the rows of a tenant that was copied to another cell.",
+        ),
         "limits": (
             "api.cli.commands.tenant.limits:limits",
             "Show the limits of a tenant, or grant it others than the defaults of the installation.",
