@@ -42,6 +42,10 @@ class Door:
         """Send a tenant elsewhere from the next request on."""
         assert self.command(f"set map {self.folder}/tenants.map {tenant} {cell}") == ""
 
+    def add(self, tenant: str, cell: str) -> None:
+        """Send a tenant that is not on the map to a cell from the next request on."""
+        assert self.command(f"add map {self.folder}/tenants.map {tenant} {cell}") == ""
+
     def read_again(self, tenant: str, cell: str) -> None:
         """Add a line to the file of the map, and let a new process of HAProxy read it."""
         with (self.folder / "tenants.map").open("a") as places:

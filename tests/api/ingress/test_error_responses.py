@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from psycopg import ProgrammingError as ProgrammingFault
+from psycopg import errors as driver_errors
 from sqlalchemy import create_engine
+from sqlalchemy.exc import ProgrammingError
 
+from api.ingress import error_responses
 from core.config import Settings
 from tests.api.posting import problem
 from tests.doors import Doors, opened
@@ -87,3 +91,11 @@ def test_a_body_that_cannot_be_read_says_why(door: Doors, body: bytes, fault: st
     answer = door.ask("POST", "/v1/search", content=body, headers=headers)
     assert answer.status_code == 422
     assert fault in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"), [(driver_errors.InsufficientPrivilege, 503), (driver_errors.UndefinedTable, 500)]
+)
+def test_a_row_that_may_not_be_written_now_can_be_sent_again(fault: type[ProgrammingFault], status: int) -> None:
+    answer = error_responses.refusal(ProgrammingError("INSERT", {}, fault("refused")))
+    assert (answer.status_code, "retry-after" in answer.headers) == (status, status == 503)
