@@ -8,7 +8,8 @@ from celery import Celery
 from kombu import Exchange
 
 from core.config import Settings
-from core.events.doorbell import is_redis, transport_options
+from core.events.doorbell import transport_options
+from core.settings.brokers import is_redis
 from workers.queues import WORK_DELIVERIES, ExistingQueue
 
 QUEUES = ("io", "cpu")
