@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeGuard, TypeVar
 from urllib.parse import unquote
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from pydantic import (
     AfterValidator,
@@ -328,14 +328,36 @@ def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: i
     return _all_of(parse_each(body, headers, batch=batch, event_bytes=event_bytes))
 
 
+def parse_delivery(
+    body: bytes, headers: Mapping[str, str], identity: str, *, batch: int, event_bytes: int
+) -> list[Incoming]:
+    """Parse a message that may be delivered again: as `parse`, but an id that is missing is derived from `identity`."""
+    return check(_identified(_batch(body, headers, batch=batch, event_bytes=event_bytes), identity))
+
+
 def parse_each(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> Checked:
     """Parse as `parse` does, but return the good events beside the faults of the others. Invalid: it is no batch."""
+    return check_each(_batch(body, headers, batch=batch, event_bytes=event_bytes))
+
+
+def _batch(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[object]:
+    """Return the documents of a batch, a fault in the place of each that is too large. Invalid: there are too many."""
     documents = _documents(body, headers)
     if len(documents) > batch:
         raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
     if len(body) > event_bytes:
-        documents = [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
-    return check_each(documents)
+        return [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
+    return documents
+
+
+def _identified(documents: Sequence[object], identity: str) -> list[object]:
+    """Return the documents, each event of which has an id: its own, or one of the message's identity and its index."""
+    return [
+        {**document, "id": str(uuid5(_DELIVERED, f"{identity}/{index}"))}
+        if isinstance(document, dict) and document.get("id") is None
+        else document
+        for index, document in enumerate(documents)
+    ]
 
 
 def check_one(document: object, event_bytes: int) -> Incoming:
@@ -713,6 +735,9 @@ def _json(raw: bytes, pointer: str) -> Any:
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; use null")
 
+
+_DELIVERED: Final = UUID("6f0c2a52-8d0b-5c5e-9d36-1b7f7a1f4c11")
+"""Namespace of ids derived from a message's identity. Another one would make redelivered events new events."""
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
