@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 import uuid
 from collections.abc import Iterator
@@ -17,17 +16,18 @@ from sqlalchemy.exc import OperationalError
 
 from api.stack.postgres import Postgres
 from core.config import Settings
+from core.events.broker_queues import EVENT_DELIVERIES, WORK_DELIVERIES
 from core.inference.embedders import HashEmbedder
 from core.sessions import ingest
 from core.storage import db, schema
 from core.tenancy import tenants
 from core.types import Json
 from tests.patience import wait_until
+from tests.rabbitmq import control, url_of, virtual_host
 from tests.samples import TENANT
 from workers import app as celery_app
 from workers.dispatch import relay
 from workers.dispatch.relay import DispatchRef
-from workers.queues import EVENT_DELIVERIES, WORK_DELIVERIES
 from workers.routing import bus_consumer
 from workers.routing.bus_consumer import EXCHANGE, BusConsumer, Intake
 
@@ -39,20 +39,8 @@ AWAY_SECONDS = 12
 
 @pytest.fixture
 def host() -> Iterator[str]:
-    name = f"imprint-{uuid.uuid4().hex[:8]}"
-    control("add_vhost", name)
-    control("set_permissions", "-p", name, "guest", ".*", ".*", ".*")
-    yield name
-    control("delete_vhost", name)
-
-
-def control(*words: str) -> str:
-    command = ["rabbitmqctl", "--quiet", *words]
-    return subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
-
-
-def url_of(host: str) -> str:
-    return f"amqp://guest:guest@127.0.0.1:5672/{host}"
+    with virtual_host() as name:
+        yield name
 
 
 def queues(host: str) -> dict[str, Json]:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from core import logs, metrics, tracing
 from core.errors import Invalid, Unauthorized
-from core.events import parsing
+from core.events import broker_queues, parsing
 from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS, transport_options
 from core.events.parsing import Incoming
 from core.loop import Loop
@@ -29,13 +29,13 @@ from core.tenancy import tenants
 from core.types import DispatchStatus
 from workers.dispatch import insertion
 from workers.dispatch.model import NewDispatch
-from workers.queues import EVENT_DELIVERIES, ExistingQueue
+from workers.queues import ExistingQueue
 
 log = structlog.get_logger()
 
-EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
+EXCHANGE = Exchange(broker_queues.EVENTS, type="topic", durable=True)
 QUEUE = ExistingQueue(  # type: ignore[no-untyped-call]
-    "imprint.events", EXCHANGE, routing_key="#", durable=True, deliveries=EVENT_DELIVERIES
+    broker_queues.EVENTS, EXCHANGE, routing_key="#", durable=True, deliveries=broker_queues.EVENT_DELIVERIES
 )
 
 ON_REDIS: Final = {"priority_steps": list(range(10))}

@@ -29,6 +29,10 @@ def is_redis(installation: Installation) -> bool:
     return is_known(installation) and brokers.is_redis(broker_url(installation.settings))
 
 
+def is_rabbitmq(installation: Installation) -> bool:
+    return is_known(installation) and not brokers.is_redis(broker_url(installation.settings))
+
+
 def broker(installation: Installation) -> str:
     external = External("broker", broker_url(installation.settings))
     external.start()
