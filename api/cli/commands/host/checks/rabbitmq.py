@@ -101,8 +101,8 @@ def difference(refusal: str, deliveries: int) -> str:
     argument = match["argument"]
     if argument == "x-queue-type" and current == "none":
         current = "classic"
-    wanted = arguments(deliveries).get(argument, "as Imprint declares it")
-    return f"the {_TERMS.get(argument, argument)} {current}, not {wanted}"
+    expected = arguments(deliveries).get(argument, "as Imprint declares it")
+    return f"the {_TERMS.get(argument, argument)} {current}, not {expected}"
 
 
 @contextmanager

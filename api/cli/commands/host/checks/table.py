@@ -128,7 +128,7 @@ CHECKS: Final = (
         "webhooks are not signed",
         "Set IMPRINT_WEBHOOK_SECRET to `whsec_` and 32 random bytes in base64 (`openssl rand -base64 32`).",
         keys.webhooks,
-        applies=keys.signs_nothing,
+        applies=keys.sends_webhooks,
     ),
     Check(
         "receipts",

@@ -67,8 +67,8 @@ def test_a_worker_that_signs_with_another_key_is_a_warning(
 
 def test_webhooks_without_a_signature_are_a_warning() -> None:
     sending = Settings(webhook_hosts=["hooks.example.com"])
-    assert keys.signs_nothing(Installation(sending))
-    assert not keys.signs_nothing(Installation(Settings()))
+    assert keys.sends_webhooks(Installation(sending))
+    assert not keys.sends_webhooks(Installation(Settings()))
     with pytest.raises(CheckWarning, match="are not signed"):
         keys.webhooks(Installation(sending))
     signing = sending.model_copy(update={"webhook_secret": SecretStr("whsec_hush")})
