@@ -24,7 +24,6 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails, to_json
@@ -96,6 +95,16 @@ NESTING = 100
 
 YEARS = range(1900, 3000)
 """Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
+
+
+def within_reach(time: datetime) -> datetime:
+    """Return a time that can be converted to any zone. ValueError: its year is out of reach."""
+    if time.year not in YEARS:
+        raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+    return time
+
+
+Time = Annotated[AwareDatetime, AfterValidator(within_reach)]
 
 NAIVE_TIME = "needs a time zone, such as 2026-11-21T10:00:00Z"
 """Advice for a time without a time zone."""
@@ -278,20 +287,13 @@ class NativeEvent(BaseModel):
     event_type: EventType
     source: Name
     subject: Name | None = None
-    time: AwareDatetime | None = None
+    time: Time | None = None
     payload: Json = Field(default_factory=dict)
     correlation_id: Name | None = None
     causation_id: Name | None = None
     traceparent: Name | None = None
     tracestate: Name | None = None
     partitionkey: Name | None = None
-
-    @field_validator("time")
-    @classmethod
-    def _within_reach(cls, time: datetime | None) -> datetime | None:
-        if time is not None and time.year not in YEARS:
-            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
-        return time
 
 
 @dataclass(slots=True)
@@ -605,7 +607,7 @@ def _fault_of(value: object, depth: int) -> str | None:
         return "contains a number or character that UTF-8 JSON cannot represent"
     except RecursionError:
         return _NESTED
-    if text.count("[") + text.count("{") - depth > NESTING and _is_nested(value):
+    if text.count("[") + text.count("{") - depth > NESTING and is_nested(value):
         return _NESTED
     if "\\u0000" in text and NUL.search(text):
         return "contains the character U+0000; remove it"
@@ -625,9 +627,9 @@ def _is_plain(value: object, depth: int) -> bool:
 _NESTED = f"nested deeper than {NESTING} levels; flatten it"
 
 
-def _is_nested(payload: object) -> bool:
-    """Return whether lists and objects are nested deeper than is allowed; iterative, without recursion."""
-    level: list[Any] = [payload]
+def is_nested(value: object) -> bool:
+    """Return whether lists and objects are nested deeper than `NESTING`; without recursion, for any depth."""
+    level: list[Any] = [value]
     for _ in range(NESTING):
         within = (v.values() if isinstance(v, dict) else v for v in level)
         level = [v for values in within for v in values if isinstance(v, dict | list)]
