@@ -35,14 +35,14 @@ from core.search.query import search
 from core.search.question import Question
 from core.storage import db
 
-EACH: Final = {"transaction": 100, "search": 10, "batch of statements": 1}
-"""Repetitions of a turn."""
+REPETITIONS: Final = {"transaction": 100, "search": 10, "batch of statements": 1}
+"""How often each kind of work runs in a round."""
 
 COUNTED: Final = ((Counter, "inc"), (Gauge, "set"), (Gauge, "inc"), (Gauge, "dec"), (Histogram, "observe"))
 
 
 def run(memories: int, rounds: int) -> dict[str, float]:
-    """Return by kind of work its milliseconds of the processor with and without counting, and the ratio."""
+    """Return for each kind of work the milliseconds of CPU time with and without counting, and their ratio."""
     with database() as (settings, postgres), psycopg.connect(postgres.admin_url, autocommit=True) as admin:
         app, embedder = db.connect(db.app_url(settings), 2), HashEmbedder()
         bench = Bench(app, pipeline.from_settings(app, embedder, settings), admin)
@@ -59,25 +59,27 @@ def run(memories: int, rounds: int) -> dict[str, float]:
         def batch() -> None:
             judge_all(bench.consolidation, Owner("ada"), [candidate(next(numbers)) for _ in range(BATCH)], BATCH)
 
-        works = {"transaction": transaction, "search": one_search, "batch of statements": batch}
-        figures = {name: value for kind, work in works.items() for name, value in compared(kind, work, rounds).items()}
+        workloads = {"transaction": transaction, "search": one_search, "batch of statements": batch}
+        figures: dict[str, float] = {}
+        for kind, work in workloads.items():
+            figures |= compared(kind, work, rounds)
         app.close()
     return figures
 
 
 def compared(kind: str, work: Callable[[], None], rounds: int) -> Mapping[str, float]:
-    """Return what one piece of work takes with counting and without, each round in another order."""
-    took: dict[bool, list[float]] = {True: [], False: []}
-    for _ in range(EACH[kind]):
+    """Return the CPU time of one repetition with counting and without, in milliseconds; each round in another order."""
+    timings: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(REPETITIONS[kind]):
         work()
     for number in range(rounds):
-        for counts in (number % 2 == 0, number % 2 == 1):
-            with counting(on=counts):
+        for is_counting in (number % 2 == 0, number % 2 == 1):
+            with counting(on=is_counting):
                 began = time.process_time()
-                for _ in range(EACH[kind]):
+                for _ in range(REPETITIONS[kind]):
                     work()
-                took[counts].append(1000 * (time.process_time() - began) / EACH[kind])
-    counted, plain = min(took[True]), min(took[False])
+                timings[is_counting].append(1000 * (time.process_time() - began) / REPETITIONS[kind])
+    counted, plain = min(timings[True]), min(timings[False])
     return {f"{kind}, ms": counted, f"{kind}, ms without": plain, f"{kind} (to reach: 1.02)": counted / plain}
 
 
@@ -105,9 +107,9 @@ def main() -> None:
     parser = arguments.parser(__doc__)
     parser.add_argument("--memories", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=40)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     if SHARED_FOLDER in os.environ:
-        show("counting", run(chosen.memories, chosen.rounds))
+        show("counting", run(options.memories, options.rounds))
         return
     with tempfile.TemporaryDirectory(prefix="imprint-metrics-") as folder:
         command = [sys.executable, "-m", "bench.counting", *sys.argv[1:]]

@@ -46,7 +46,7 @@ TRACES: Final = (
 TRACE_SECRETS: Final = ("OTEL_EXPORTER_OTLP_HEADERS",)
 """Those that hold credentials."""
 
-KEPT: Final = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+KEYWORDS: Final = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 SCALARS: Final = frozenset({"integer", "number", "boolean", "string"})
 WIDTH: Final = 120
 
@@ -99,11 +99,11 @@ def _setting(shape: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of a setting's value in a file of values."""
     variants = [variant for variant in shape.get("anyOf", [shape]) if variant.get("type") != "null"]
     kind = variants[0] if variants[0].get("type") in SCALARS else {"type": "string"}
-    return {key: kind[key] for key in KEPT if key in kind} | {"description": shape["description"]}
+    return {key: kind[key] for key in KEYWORDS if key in kind} | {"description": shape["description"]}
 
 
 def _folded(value: Any, depth: int = 0) -> str:
-    """Return JSON in which what fits on a line stands on one."""
+    """Return JSON in which a value that fits on a line stands on one."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + 2 * depth <= WIDTH or not isinstance(value, dict | list) or not value:
         return line

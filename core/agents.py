@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+QUEUES: Final = ("io", "cpu")
+"""`io` waits for models and other services, `cpu` computes; neither delays the other."""
+
 ModelUse = Literal["opinion", "answer", "extraction"]
 """Use of a language model by an agent, if one is configured.
 

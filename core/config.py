@@ -30,7 +30,7 @@ from pydantic_settings import (
 )
 
 from core.errors import Misconfigured
-from core.settings import faults, hosts, user_folder
+from core.settings import brokers, faults, hosts, user_folder
 from core.settings.faults import Files
 from core.settings.limits import TenantLimits
 
@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     )
     database_pool: Count = Field(8, description="Maximum open database connections of a process.")
     broker_url: SecretStr | None = Field(
-        None, description="URL of your own Redis or RabbitMQ; default: an embedded server is started."
+        None, description="URL of your own Redis, Valkey or RabbitMQ; default: an embedded server is started."
     )
 
     url: str | None = Field(
@@ -355,6 +355,13 @@ class Settings(BaseSettings):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Minimum level of log lines.")
     log_format: Literal["json", "text"] = Field("json", description="Format of log lines.")
+
+    @field_validator("broker_url")
+    @classmethod
+    def _is_usable_broker(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            brokers.require_usable(url.get_secret_value())
+        return url
 
     @field_validator("webhook_hosts")
     @classmethod

@@ -28,17 +28,17 @@ REPLACED: Final = "replaced.json"
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder: a file is merged and removed while nobody reads."""
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, so that nobody reads files while they are merged and removed."""
     with (folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def living(folder: Path) -> list[int]:
-    """Return the processes that count in a folder and have not ended; drop the live gauges of others, merge the rest.
+def reap(folder: Path) -> list[int]:
+    """Return the running processes that count in a folder; of ended ones drop the live gauges and merge the files.
 
-    Under the lock of the folder.
+    The caller holds the lock of the folder.
     """
     names = (path.stem.rpartition("_")[2] for path in folder.glob("*.db"))
     processes = {int(name) for name in names if name.isdigit()}

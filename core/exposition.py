@@ -24,7 +24,7 @@ from core.errors import Misconfigured
 from core.metrics import SHARED_FOLDER
 
 LOOK_SECONDS = 3600.0
-"""Interval at which the server of metrics looks whether it is to end, which it never is before its process."""
+"""Interval at which the listener polls whether it was shut down; it ends with its process instead."""
 
 
 class Renamed(NamedTuple):
@@ -71,7 +71,7 @@ def listen(host: str, port: int) -> None:
 
 
 def serve(bound: socket.socket) -> None:
-    """Serve the same on a bound socket, from a thread; several processes may, and each answers for all."""
+    """Serve `/metrics` on a bound socket, from a thread. Several processes may share it; each answers for all."""
     bound.setblocking(True)
     bound.listen()
     host, port = bound.getsockname()[:2]
@@ -127,8 +127,8 @@ class _Exposition(Collector):
         """Return the processes that are shown, and what they have counted."""
         if self._folder is None:
             return [os.getpid()], REGISTRY.collect()
-        with ended_processes.alone(self._folder):
-            processes = ended_processes.living(self._folder)
+        with ended_processes.locked(self._folder):
+            processes = ended_processes.reap(self._folder)
             families = list(MultiProcessCollector(None, str(self._folder)).collect())
         for family in families:
             # What `metrics.replace` has dropped.

@@ -42,17 +42,17 @@ _W3C: Final = TraceContextTextMapPropagator()
 def create(service: str) -> Tracer:
     """Return the tracer of this process. ValueError: a variable OTEL_* is wrong."""
     processor = BatchSpanProcessor(_Exporter(OTLPSpanExporter()))
-    # Not set as the global provider: libraries would export spans of their own, with what they were given.
+    # Not set as the global provider: libraries would export spans of their own, with the arguments of calls.
     provider = TracerProvider(resource=resource(service), shutdown_on_exit=False)
     provider.add_span_processor(processor)
-    # Last, so that wrong variables are told. Later words of the library quote callers, name the address of the
-    # collector, which may hold a password, and come with each span that is dropped; `_Exporter` says what matters.
+    # Last, so that wrong variables are logged. Later records of the library quote attributes and the collector's URL,
+    # which may hold a password, and come with each dropped span; `_Exporter` logs what matters.
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
     return _Tracer(provider, processor)
 
 
 def resource(service: str) -> Resource:
-    """Return what each span says of its process; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES go before it."""
+    """Return the attributes of this process; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence."""
     own = {
         "service.name": service,
         "service.version": importlib.metadata.version("imprint-service"),
@@ -145,21 +145,21 @@ def _context_of(carrier: Carrier) -> trace.SpanContext:
 
 
 class _Exporter(SpanExporter):
-    """Exports by another exporter, and says once when the collector goes away, and once when it is back."""
+    """Exports by another exporter; logs once that the collector is away, and once that it is back."""
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner
         self._fails = False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        done = self._inner.export(spans)
-        fails = done is not SpanExportResult.SUCCESS
+        result = self._inner.export(spans)
+        fails = result is not SpanExportResult.SUCCESS
         if fails and not self._fails:
             log.warning("tracing.unsent", spans=len(spans), hint="The collector refuses spans, or is away.")
         elif self._fails and not fails:
             log.info("tracing.sent_again", spans=len(spans))
         self._fails = fails
-        return done
+        return result
 
     def shutdown(self) -> None:
         self._inner.shutdown()

@@ -33,7 +33,7 @@ MOST_LINKS: Final = 128
 """Links of a span: as many as the libraries keep by default."""
 
 STATE_CHARACTERS: Final = 512
-"""Longest `tracestate` that is taken over: what the standard asks to be passed on at least."""
+"""Longest `tracestate` that is passed on: as long as the standard asks for at least."""
 
 _CONTEXT: Final = re.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}").fullmatch
 
@@ -60,13 +60,13 @@ class Span(Protocol):
         """Add attributes; those that are None are left out."""
 
     def rename(self, name: str) -> None:
-        """Give it another name."""
+        """Rename the span."""
 
     def fail(self, reason: BaseException | str) -> None:
         """Set the status to error. Of an exception only the class is exported: its message may quote a user."""
 
     def end(self) -> None:
-        """End it, where it is not the active span of a `with`."""
+        """End the span, unless it is the active span of a `with`, which ends it."""
 
 
 class Tracer(Protocol):
@@ -122,7 +122,7 @@ class _Process:
 def start(service: str) -> None:
     """Export the traces of this process, if the environment names a collector; after the last fork.
 
-    `service`: its name, such as `imprint-api`. What is wrong is logged: traces stop no process.
+    `service`: its name, such as `imprint-api`. Wrong variables are logged and stop no process.
     """
     if _Process.tracer is not None or not _is_wanted(os.environ):
         return
@@ -195,19 +195,19 @@ def ids() -> Mapping[str, str]:
     return {} if tracer is None else tracer.ids()
 
 
-def received(sent: Mapping[str, object]) -> Carrier | None:
-    """Return the trace context among the headers of a message, or the extensions of an event; None: none is valid."""
-    parent, state = sent.get(PARENT), sent.get(STATE)
+def received(fields: Mapping[str, object]) -> Carrier | None:
+    """Return the trace context in the headers of a message or the extensions of an event; None: none is valid."""
+    parent, state = fields.get(PARENT), fields.get(STATE)
     if not isinstance(parent, str) or not _CONTEXT(parent):
         return None
     return {PARENT: parent, STATE: state} if _is_state(state) else {PARENT: parent}
 
 
-def _is_state(sent: object) -> TypeGuard[str]:
-    """Return whether this is a `tracestate` by the standard. The library would log another, text and all."""
-    if not isinstance(sent, str) or len(sent) > STATE_CHARACTERS:
+def _is_state(value: object) -> TypeGuard[str]:
+    """Return whether this is a `tracestate` by the standard. The library would log the text of a malformed one."""
+    if not isinstance(value, str) or len(value) > STATE_CHARACTERS:
         return False
-    members = [_MEMBER(member) for part in sent.split(",") if (member := part.strip(" \t"))]
+    members = [_MEMBER(member) for part in value.split(",") if (member := part.strip(" \t"))]
     keys = {member["key"] for member in members if member}
     return 0 < len(keys) == len(members) <= _MOST_MEMBERS
 

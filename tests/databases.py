@@ -89,3 +89,14 @@ def _now(url: URL, statement: str) -> None:
     engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with engine.connect() as connection:
         connection.execute(text(statement))
+
+
+def is_waited_for(app: Database) -> bool:
+    """Whether a transaction waits for a lock that another one holds on an owner, a document's shelf or the like."""
+    with app.tenant(TENANT) as tx:
+        return bool(tx.execute(_WAITING).scalar_one())
+
+
+_WAITING = text(
+    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory')"
+)

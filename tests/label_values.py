@@ -9,6 +9,7 @@ from typing import Final, get_args
 
 from api.mcp.tools import TOOLS
 from core import agents, metrics
+from core.agents import QUEUES
 from core.context.selection import OmissionReason
 from core.dispatches import replays
 from core.events import expiries
@@ -22,7 +23,6 @@ from core.types import DispatchStatus
 from rules.expressions.operators import OPERATORS
 from rules.registry import defaults
 from rules.registry.defaults import NAMES as DEFAULT_RULES
-from workers import app
 from workers.agents.extraction import UNREAD
 from workers.dispatch import failures
 from workers.tools import COUNTED
@@ -54,8 +54,8 @@ OF_ALL: Final[Mapping[str, Values]] = {
     "door": {"http", "bus"},
     "target": TARGETS,
     "name": TARGETS,
-    "queue": app.QUEUES,
-    "queue_name": app.QUEUES,
+    "queue": QUEUES,
+    "queue_name": QUEUES,
     "exception": failures.CLASSES,
     "loop": LOOPS,
     "operator": OPERATORS,

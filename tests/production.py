@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,8 +27,9 @@ from core.storage import db, schema
 from tests.doors import key_of
 from tests.faults.model import statement
 from tests.patience import wait_until
-from tests.ports import POLL_SECONDS, free_port
+from tests.ports import free_port
 from tests.samples import TENANT
+from tests.servers import Handler, serving
 
 COMMANDS: Mapping[str, list[str]] = {
     "api": ["serve"],
@@ -189,11 +188,11 @@ def wired(home: Path, database_url: str, broker_url: str, model_url: str, **more
     return Production(home, settings, environment, api, ports)
 
 
-class _Model(http.server.BaseHTTPRequestHandler):
+class _Model(Handler):
     """Answers every question with one memory that cites the first message it was shown."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        asked = self.body()
         _, _, new = asked["messages"][1]["content"].rpartition("## New\n")
         cited = [json.loads(line)["n"] for line in new.split("\n") if line.startswith("{")][-1:]
         found = statement("Ada lives in Lisbon.", cited, topic="location", attribute="home.city", value="Lisbon")
@@ -203,23 +202,10 @@ class _Model(http.server.BaseHTTPRequestHandler):
             "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
         }  # fmt: skip
-        body = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        self.answer(200, json.dumps(answer).encode())
 
 
 @contextlib.contextmanager
 def _model() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Model)
-    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(_Model) as url:
+        yield f"{url}/v1"

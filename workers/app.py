@@ -7,12 +7,12 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange
 
+from core.agents import QUEUES
 from core.config import Settings
-from core.events.doorbell import is_redis, transport_options
-from workers.queues import WORK_DELIVERIES, ExistingQueue
-
-QUEUES = ("io", "cpu")
-"""`io` waits for models and other services, `cpu` computes; neither delays the other."""
+from core.events.broker_queues import WORK_DELIVERIES
+from core.events.doorbell import transport_options
+from core.settings.brokers import is_redis
+from workers.queues import ExistingQueue
 
 VISIBILITY_MARGIN_SECONDS = 300
 """Added to the longest task: Redis delivers a task again that was not acknowledged within that time."""

@@ -26,6 +26,7 @@ from core.events import log as event_log
 from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
 from core.maintenance.heartbeat import Heartbeat
+from core.settings.brokers import is_redis
 from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
@@ -199,7 +200,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _announce(self) -> None:
         """Say on the broker which installation uses it, if it answers; `imprint doctor` finds a second one by that."""
         url = broker_url(self._settings)
-        if not broker_users.is_redis(url):
+        if not is_redis(url):
             return
         self._name = self._name or broker_users.installation(self._db)
         try:

@@ -12,12 +12,12 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core import metrics
+from core.agents import QUEUES
 from core.config import Settings
 from core.inference import costs
 from core.maintenance import heartbeat
 from core.storage.db import Database
 from core.storage.tables import metadata
-from workers import app as celery_app
 from workers.dispatch import backlog, fair_share
 from workers.dispatch.backlog import Backlog
 from workers.dispatch.policy import policy_of
@@ -62,7 +62,7 @@ class Gauges:
         counted = backlog.of(opened, dead)
         tenants, processes = Counter(queue for _, queue, _ in ready), dict(serving)
         _show_backlog(counted)
-        for queue in celery_app.QUEUES:
+        for queue in QUEUES:
             metrics.TENANTS_WAITING.labels(queue).set(tenants[queue])
             metrics.WORKER_PROCESSES.labels(queue).set(processes.get(queue, 0))
         metrics.replace(metrics.CELERY_WORKER_UP, {row.node: row.alive for row in workers})
@@ -72,7 +72,7 @@ class Gauges:
             "lag_seconds": round(lag, 3),
             "dispatches": {status: counted.statuses[status] for status in backlog.STATUSES},
             "oldest_seconds": round(oldest, 3),
-            "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
+            "tenants": {queue: tenants[queue] for queue in QUEUES},
         }
         self.database.ask_queues(heartbeat.keeping(kept))
         if time.monotonic() - self._seldom >= SELDOM_SECONDS:
@@ -98,7 +98,7 @@ class Gauges:
 def _show_backlog(counted: Backlog) -> None:
     for status in backlog.STATUSES:
         metrics.DISPATCHES_OPEN.labels(status).set(counted.statuses[status])
-    for queue in celery_app.QUEUES:
+    for queue in QUEUES:
         metrics.DISPATCHES_CLAIMABLE.labels(queue).set(counted.claimable[queue])
         metrics.CELERY_QUEUE_LENGTH.labels(queue).set(counted.claimable[queue])
     metrics.DISPATCHES_LEASED.set(counted.leased)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import amqp
 from kombu import Queue
 
-WORK_DELIVERIES: Final = 20
-"""Deliveries after which RabbitMQ drops a task: its row is in the database, and is sent again."""
-
-EVENT_DELIVERIES: Final = 10_000
-"""The same for an event on the bus, which nobody else has: only one that ends process after process is dropped."""
+from core.events import broker_queues
 
 
 class ExistingQueue(Queue):
@@ -29,7 +25,7 @@ class ExistingQueue(Queue):
         if isinstance(channel, amqp.Channel):
             if self._exists(channel):
                 return self.name
-            self.queue_arguments = {"x-queue-type": "quorum", "x-delivery-limit": self.deliveries}
+            self.queue_arguments = broker_queues.arguments(self.deliveries)
         return super().queue_declare(nowait, passive, channel)  # type: ignore[no-untyped-call]
 
     def _exists(self, channel: amqp.Channel) -> bool:

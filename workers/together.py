@@ -17,6 +17,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
 from core import metrics, tracing
+from core.agents import QUEUES
 from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
@@ -64,7 +65,7 @@ def run_together(settings: Settings) -> None:
     worker_shutting_down.connect(stop, weak=False)
     name = f"all@{socket.gethostname()}"
     try:
-        task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
+        task.work(celery, settings, pool="threads", queues=list(QUEUES), hostname=name, concurrency=THREADS)
     finally:
         tracing.stop()
 
@@ -72,7 +73,7 @@ def run_together(settings: Settings) -> None:
 def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
     """Yield what the process is beside the router, for its heartbeat."""
     yield heartbeat.ProcessPart("clock")
-    for queue in celery_app.QUEUES:
+    for queue in QUEUES:
         yield heartbeat.ProcessPart(f"{heartbeat.node(queue)}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
         yield heartbeat.ProcessPart(f"worker-{queue}")
 
@@ -80,7 +81,7 @@ def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Companion]:
     """Start everything beside the worker."""
     url = broker_url(settings)
-    for queue in celery_app.QUEUES:
+    for queue in QUEUES:
         metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(queue))  # as in a worker of its own
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))

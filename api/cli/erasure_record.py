@@ -24,17 +24,17 @@ def lines(settings: Settings, since: datetime) -> Iterator[str]:
         yield from ledger.record(database, names, since)
 
 
-def repeat(settings: Settings, record: Iterable[str]) -> Counter[str]:
-    """Migrate the database and repeat the erasures of a record; return how many of each kind had to be."""
+def repeat(settings: Settings, record: Iterable[str], *, in_use: bool = False) -> Counter[str]:
+    """Migrate the database and repeat the erasures of a record (`ledger.repeat`)."""
     preparation.upgrade(settings)
     with closing(preparation.app_database(settings)) as database:
-        return ledger.repeat(database, settings, record)
+        return ledger.repeat(database, settings, record, in_use=in_use)
 
 
-def repeat_file(settings: Settings, file: Path) -> Counter[str]:
-    """Repeat the erasures of a record in a file. Misconfigured: it cannot be read."""
+def repeat_file(settings: Settings, file: Path, *, in_use: bool = False) -> Counter[str]:
+    """Repeat the erasures of a record in a file (`ledger.repeat`). Misconfigured: it cannot be read."""
     try:
         with file.open(encoding="utf-8") as record:
-            return repeat(settings, record)
+            return repeat(settings, record, in_use=in_use)
     except OSError as error:
         raise Misconfigured(f"{file} cannot be read: {error.strerror}.") from error

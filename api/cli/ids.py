@@ -14,6 +14,7 @@ import typer
 
 from api.cli.client import Client, open_client
 from core.errors import ImprintError
+from core.events import identifiers
 from core.types import Json
 
 Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
@@ -49,13 +50,13 @@ class AmbiguousId(ImprintError):
 def short(whole: object) -> str:
     """Return the end of an id for a list; ids that publishers chose stay as they are."""
     text = str(whole)
-    return text[-SHORT:] if len(text) in {32, 36} and _is_uuid(text) else text
+    return text[-SHORT:] if len(text) in {32, 36} and identifiers.is_uuid(text) else text
 
 
 def typed(given: str) -> str:
     """Parse an id or the end of one. BadParameter: it is neither."""
     text = given.strip().lower().lstrip("…")
-    if _is_uuid(text):
+    if identifiers.is_uuid(text):
         return str(UUID(text))
     if _END.fullmatch(text) and len(text.replace("-", "")) >= LEAST:
         return text
@@ -65,7 +66,7 @@ def typed(given: str) -> str:
 
 def resolve(client: Client, kind: Kind, given: str) -> str:
     """Return the whole id. UnknownId or AmbiguousId: not exactly one ends like this."""
-    if _is_uuid(given):
+    if identifiers.is_uuid(given):
         return given
     matches = client.get("/v1/ids", type=kind, ends_with=given.replace("-", "")[-SHORT:])["items"]
     return choose(kind, given, [item["id"] for item in matches])
@@ -106,14 +107,6 @@ def event(client: Client, given: str) -> str:
     raise UnknownId(
         f"There is no event at place {given} of the log, or it is another tenant's; see `imprint events tail`."
     )
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 MemoryId = Annotated[

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from datetime import datetime
-from typing import Annotated, Final
+from typing import Final
 
 from fastapi import Response
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from core.errors import TooLarge, TooSlow
-from core.events.parsing import YEARS
 
 SLOWEST: Final = 64 * 1024
 """Minimum bytes per second of a body that takes longer than the deadline."""
@@ -111,12 +109,3 @@ async def _drain(receive: Receive) -> None:
                     return
     except TimeoutError:
         return
-
-
-def _within_reach(time: datetime) -> datetime:
-    if time.year not in YEARS:
-        raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
-    return time
-
-
-Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]

@@ -95,15 +95,15 @@ _DIGITS: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 def within(candidate: Candidate, earlier: Sequence[Candidate], cosines: Floats) -> list[int]:
     """Return the places of the nearest candidates of its own batch that a candidate may end."""
     places = [
-        place for place in np.argsort(-cosines, kind="stable").tolist() if _may_be_ended(candidate, earlier[place])
+        index for index in np.argsort(-cosines, kind="stable").tolist() if _may_be_ended(candidate, earlier[index])
     ]
     return places[:NEAREST]
 
 
-def read(reader: Reader, asked: Sequence[Pair]) -> LogOdds:
+def read(reader: Reader, pairs: Sequence[Pair]) -> LogOdds:
     """Return what the reader says of each pair."""
-    log_odds = reader.over([(_words(new), _words(old)) for new, old in asked])
-    return dict(zip(asked, log_odds.tolist(), strict=True))
+    log_odds = reader.over([(_words(new), _words(old)) for new, old in pairs])
+    return dict(zip(pairs, log_odds.tolist(), strict=True))
 
 
 def ended(candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], log_odds: LogOdds) -> list[Revised]:
@@ -113,8 +113,8 @@ def ended(candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], l
     compared = [*known.at(_earlier(candidate, known)), *added]
     odds = [log_odds.get((candidate.content, memory.content), -np.inf) for memory in compared]
     least = max(LEAST, max(odds, default=LEAST) - MARGIN)
-    order = sorted((place for place, value in enumerate(odds) if value >= least), key=lambda place: -odds[place])
-    return [_revised(compared[place], odds[place]) for place in order]
+    order = sorted((index for index, value in enumerate(odds) if value >= least), key=lambda index: -odds[index])
+    return [_revised(compared[index], odds[index]) for index in order]
 
 
 def ended_by(candidate: Candidate, known: KnownSet, log_odds: LogOdds) -> Revised | None:
@@ -132,14 +132,14 @@ def _revised(memory: KnownMemory, log_odds: float) -> Revised:
 
 def _earlier(candidate: Candidate, known: KnownSet) -> NDArray[Any]:
     """Return the indexes of the memories that a candidate is read with."""
-    told = known.rows["told"] <= microseconds(candidate.told_at)
-    return known.nearest_first(_may_meet(candidate, known) & told)[:NEAREST]
+    is_earlier = known.rows["told"] <= microseconds(candidate.told_at)
+    return known.nearest_first(_may_meet(candidate, known) & is_earlier)[:NEAREST]
 
 
 def _later(candidate: Candidate, known: KnownSet) -> NDArray[Any]:
     """Return the indexes of the memories that were said later and may have ended a candidate."""
-    told = known.rows["told"] > microseconds(candidate.told_at)
-    return known.nearest_first(_may_meet(candidate, known) & told)[:LATER]
+    is_later = known.rows["told"] > microseconds(candidate.told_at)
+    return known.nearest_first(_may_meet(candidate, known) & is_later)[:LATER]
 
 
 def _may_meet(candidate: Candidate, known: KnownSet) -> Flags:

@@ -33,11 +33,11 @@ def verdict(candidate: Candidate, relations: Relations, neighbours: KnownSet, en
     same = judge.said_before(candidate, neighbours, _about(candidate, neighbours)) or slot
     if same:
         return same
-    for kind, shown, reason in (
+    for kind, relation, reason in (
         (Kind.CONFIRM, relations.same_as, "Known already, says whoever read the messages."),
         (Kind.MERGE, relations.more_of, "Says the same and more, says whoever read the messages."),
     ):
-        memory = _as_shown(neighbours, shown)
+        memory = _as_shown(neighbours, relation)
         if memory is not None:
             # A slot that the known wording lacks comes with the new one.
             return Verdict(Kind.MERGE if candidate.attribute and not memory.attribute else kind, memory, reason)
@@ -65,7 +65,7 @@ def ended(
         ends[slot.known.id] = Revised(slot.known, slot.reason)
     if any(not end.rest for end in ends.values()):
         repeated = judge.said_before(candidate, neighbours, _about(candidate, neighbours))
-        named = [_as_shown(neighbours, shown) for shown in (relations.same_as, relations.more_of)]
+        named = [_as_shown(neighbours, relation) for relation in (relations.same_as, relations.more_of)]
         own = [repeated and repeated.known, slot and slot.known, *named]
         ends |= {memory.id: Revised(memory, _TAKEN) for memory in own if memory and memory.id not in ends}
     return list(ends.values())

@@ -22,7 +22,8 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.documents import documents
-from core.erasure import group, memory, passages, session, user
+from core.erasure import group, memory, passages, resumption, session, user
+from core.erasure.resumption import Resumed
 from core.errors import Conflict, Misconfigured, NotFound
 from core.events.publishing import Author
 from core.memory import receipts, tombstones
@@ -41,14 +42,21 @@ already erased is recognised. Events that say what was erased are kept as long a
 
 BATCH: Final = 1_000
 ATTEMPTS: Final = 5
+NAMED: Final = 20
+"""Users, groups, sessions and memories that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Restored:
-    """The restored database: settings of the core, and the subjects of receipts by tenant and scope."""
+    """The restored database: settings of the core, and the subjects of receipts by tenant and scope.
+
+    `in_use`: something has been at work on it since. `resumed`: whose erasures are left to a person because of that.
+    """
 
     settings: Settings
+    in_use: bool = False
     subjects: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    resumed: list[str] = field(default_factory=list)
 
     def find(self, tx: Tx, tenant_id: str, scope: str, subject_hash: str) -> str | None:
         """Return the user, group or memory that a receipt is about; None if the database did not hold it."""
@@ -58,6 +66,12 @@ class _Restored:
             hashed = tombstones.digests(tx, tenant_id, scope, candidates)
             self.subjects[key] = {digest: subject for subject, digest in hashed}
         return self.subjects[key].get(subject_hash)
+
+    def is_left(self, tx: Tx, kind: str, name: str, at: str | None) -> bool:
+        """Return whether something is there from before an erasure; a record of an earlier version has no times."""
+        if not self.in_use or at is None:
+            return True
+        return resumption.is_left(tx, kind, name, datetime.fromisoformat(at))
 
 
 def record(app: Database, tenants: Iterable[str], since: datetime) -> Iterator[str]:
@@ -76,6 +90,7 @@ def _blanked(tx: Tx, tenant_id: str, since: datetime) -> Iterator[str]:
     """Yield the messages that may have lost words since then, with a salted hash of what is left of each."""
     for row in tx.execute(_MESSAGES, {"since": since, "erased": ERASED}):
         entry = {"session": row.session_id, "id": row.id, "left": _hashed(tx, tenant_id, row.content)}
+        entry["event"] = _hashed(tx, tenant_id, row.event_id)
         yield _line({"kind": "message", "tenant": tenant_id, **entry})
 
 
@@ -83,20 +98,21 @@ def _hashed(tx: Tx, tenant_id: str, content: str) -> str:
     return tombstones.digest(tx, tenant_id, "message", content)
 
 
-def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[str]:
+def repeat(app: Database, settings: Settings, lines: Iterable[str], *, in_use: bool = False) -> Counter[str]:
     """Repeat the erasures of a record; return how many of each kind had to be.
 
-    To be called before anything else is at work: ids of sessions may be used again after they were erased.
     Receipts and tombstones are stored again as they were, so that nothing erased comes back, and proofs stay.
+    `in_use`: something may have been at work on the database since it was restored; what came after an erasure stays.
 
     Raises:
         Misconfigured: a line is no record.
+        Conflict: of some, something is from before the erasure and something came after; all else was repeated.
     """
     entries = enumerate(lines, 1)
     is_held = cache(partial(_is_held, app))
     _require_format(next(entries, (1, ""))[1])
     repeated: Counter[str] = Counter()
-    restored = _Restored(settings)
+    restored = _Restored(settings, in_use)
     last_kept: dict[str, list[tuple[str, str]]] = {}
     for number, line in entries:
         entry = _read(number, line)
@@ -108,6 +124,11 @@ def repeat(app: Database, settings: Settings, lines: Iterable[str]) -> Counter[s
         repeated[entry["kind"]] += _attempt(app, restored, entry)
     for tenant_id, hashes in last_kept.items():  # At the end: what is erased again lays them with a new time.
         _put_back(app, tenant_id, hashes)
+    if restored.resumed:
+        raise Conflict(
+            f"Not erased again, because something new has come since the erasure: {', '.join(restored.resumed[:NAMED])}"
+            f"{' and others' if restored.resumed[NAMED:] else ''}. Erase by hand what is to go; the rest was repeated."
+        )
     return +repeated
 
 
@@ -124,6 +145,9 @@ def _attempt(app: Database, restored: _Restored, entry: Json) -> int:
                 return int(_KINDS[entry["kind"]](tx, restored, entry))
         except NotFound:
             return 0
+        except Resumed as resumed:
+            restored.resumed.append(str(resumed))
+            return 0
         except Conflict:
             if not left:
                 raise
@@ -136,7 +160,8 @@ def _receipt(tx: Tx, restored: _Restored, entry: Json) -> bool:
         return False  # The restored database has it: the erasure was before.
     erase = _ERASERS.get(body["scope"])
     subject = erase and restored.find(tx, tenant_id, body["scope"], body["subject_hash"])
-    if erase and subject:
+    kind = "memory with evidence" if _is_with_evidence(entry) else body["scope"]
+    if erase and subject and (kind == "memory" or restored.is_left(tx, kind, subject, body["at"])):
         with suppress(NotFound), tx.begin_nested():  # An earlier one may have erased it as well.
             erase(tx, restored.settings, entry, subject)
     return True
@@ -151,18 +176,25 @@ def _erase_group(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None
 
 
 def _erase_memory(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None:
-    evidence = entry["body"]["statement"] == receipts.STATEMENTS["memory with evidence"]
-    memory.erase(tx, entry["tenant"], UUID(subject), AUTHOR, evidence=evidence)
+    memory.erase(tx, entry["tenant"], UUID(subject), AUTHOR, evidence=_is_with_evidence(entry))
 
 
-def _session(tx: Tx, _: _Restored, entry: Json) -> bool:
+def _is_with_evidence(entry: Json) -> bool:
+    return bool(entry["body"]["statement"] == receipts.STATEMENTS["memory with evidence"])
+
+
+def _session(tx: Tx, restored: _Restored, entry: Json) -> bool:
     if tx.execute(_ANNOUNCED, {"event": entry.get("event")}).scalar_one():
         return False  # The restored database has erased it; another session may have its id by now.
+    if not restored.is_left(tx, "session", entry["id"], entry.get("at")):
+        return False
     session.erase(tx, entry["tenant"], entry["id"], AUTHOR)
     return True
 
 
-def _document(tx: Tx, _: _Restored, entry: Json) -> bool:
+def _document(tx: Tx, restored: _Restored, entry: Json) -> bool:
+    if not restored.is_left(tx, "document", entry["id"], entry.get("at")):
+        return False
     documents.delete(tx, entry["tenant"], UUID(entry["id"]), AUTHOR)
     return True
 
@@ -178,6 +210,8 @@ def _message(tx: Tx, _: _Restored, entry: Json) -> bool:
     row = tx.execute(_CONTENT, {"session": key[0], "id": key[1], "erased": ERASED}).one_or_none()
     if row is None or _hashed(tx, entry["tenant"], row.content) == entry.get("left"):
         return False
+    if "event" in entry and _hashed(tx, entry["tenant"], row.event_id) != entry["event"]:
+        return False  # Another message has its id by now.
     owners = sorted({row.user_id, *tx.execute(_CITING, {"session": key[0], "id": key[1]}).scalars()} - {""})
     spots = {key: [(0, len(row.content))]}
     passages.erase(tx, entry["tenant"], spots, {key: row.content}, [row.content], owners)
@@ -240,11 +274,11 @@ _QUERIES: Final = {
         WHERE at > :since OR cast(body ->> 'settled_at' AS timestamptz) > :since ORDER BY at, id
     """),
     "session": text("""
-        SELECT payload ->> 'session_id' AS id, id AS event FROM events
+        SELECT payload ->> 'session_id' AS id, id AS event, received_at AS at FROM events
         WHERE event_type = 'session.erased' AND received_at > :since ORDER BY seq
     """),
     "document": text("""
-        SELECT payload ->> 'document_id' AS id FROM events
+        SELECT payload ->> 'document_id' AS id, received_at AS at FROM events
         WHERE event_type = 'document.deleted' AND received_at > :since ORDER BY seq
     """),
     "memory": text("""
@@ -257,7 +291,7 @@ _QUERIES: Final = {
 """A memory that is there had its request undone."""
 
 _MESSAGES = text("""
-    SELECT session_id, id, content FROM messages
+    SELECT session_id, id, event_id, content FROM messages
     WHERE strpos(content, :erased) > 0 AND EXISTS (
               SELECT FROM receipts WHERE scope = 'request'
                 AND (at > :since OR cast(body ->> 'settled_at' AS timestamptz) > :since))
@@ -272,7 +306,7 @@ _ANNOUNCED = text("SELECT EXISTS (SELECT FROM events WHERE source = 'imprint' AN
 _TENANT = text("SELECT EXISTS (SELECT FROM tenants WHERE id = :tenant)")
 
 _CONTENT = text("""
-    SELECT content, user_id FROM messages
+    SELECT content, user_id, event_id FROM messages
     WHERE session_id = :session AND id = :id AND content <> '' AND content <> :erased
 """)
 

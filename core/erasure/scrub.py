@@ -22,6 +22,7 @@ from core.config import Settings
 from core.erasure import names
 from core.errors import Later
 from core.events.doorbell import broker_url
+from core.settings.brokers import is_redis
 from core.storage import db
 from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
@@ -157,7 +158,7 @@ def _switch_wal(connection: psycopg.Connection[Any], done: ScrubResult) -> None:
 
 def _rewrite_broker(url: str, done: ScrubResult) -> None:
     """Have Redis rewrite its append-only file, which contains events that came over the bus."""
-    if not url.startswith(("redis://", "rediss://", "valkey://")):
+    if not is_redis(url):
         done.notes.append("The broker is no Redis; what it keeps on its disk of messages that were taken is its own.")
         return
     with redis.Redis.from_url(url) as client:

@@ -22,11 +22,6 @@ RECENT_SECONDS: Final = 60
 TIMEOUT_SECONDS: Final = 2
 
 
-def is_redis(url: str) -> bool:
-    """Return whether the broker is Redis or compatible; others keep no keys."""
-    return url.startswith(("redis://", "rediss://", "valkey://"))
-
-
 def installation(database: Database) -> str:
     """Return a name of this database that no other one has, nor a copy of its files that was promoted."""
     ((name,),) = database.ask_queues((_NAME, {}))[0]

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from core.config import Settings
 from core.errors import Misconfigured
 from core.loop import Loop
+from core.settings.brokers import is_redis
 
 EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
 
@@ -34,11 +35,6 @@ ANSWER_SECONDS = 5.0
 
 HEALTH_SECONDS = 10
 """Interval at which a consumer checks its connection to Redis; a dead one is replaced after twice as long."""
-
-
-def is_redis(url: str) -> bool:
-    """Return whether a broker is Redis; else it is RabbitMQ, whose client has limits of its own."""
-    return url.startswith(("redis:", "rediss:"))
 
 
 def transport_options(url: str) -> dict[str, Any]:

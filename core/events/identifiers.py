@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from typing import Final
+from uuid import UUID
 
 UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories that are invisible, or only move adjacent characters: controls, format, separators."""
@@ -16,6 +17,15 @@ BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 
 ROUTES: Final = frozenset("messages working state summary plans units hide restore".split())
 """Path segments that follow an id in the addresses of a session and its messages."""
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether a text is an id as the service makes them."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 def fault_of_name(name: str) -> str | None:

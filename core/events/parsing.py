@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeGuard, TypeVar
 from urllib.parse import unquote
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from pydantic import (
     AfterValidator,
@@ -24,7 +24,6 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails, to_json
@@ -96,6 +95,16 @@ NESTING = 100
 
 YEARS = range(1900, 3000)
 """Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
+
+
+def within_reach(time: datetime) -> datetime:
+    """Return a time that can be converted to any zone. ValueError: its year is out of reach."""
+    if time.year not in YEARS:
+        raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
+    return time
+
+
+Time = Annotated[AwareDatetime, AfterValidator(within_reach)]
 
 NAIVE_TIME = "needs a time zone, such as 2026-11-21T10:00:00Z"
 """Advice for a time without a time zone."""
@@ -278,20 +287,13 @@ class NativeEvent(BaseModel):
     event_type: EventType
     source: Name
     subject: Name | None = None
-    time: AwareDatetime | None = None
+    time: Time | None = None
     payload: Json = Field(default_factory=dict)
     correlation_id: Name | None = None
     causation_id: Name | None = None
     traceparent: Name | None = None
     tracestate: Name | None = None
     partitionkey: Name | None = None
-
-    @field_validator("time")
-    @classmethod
-    def _within_reach(cls, time: datetime | None) -> datetime | None:
-        if time is not None and time.year not in YEARS:
-            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
-        return time
 
 
 @dataclass(slots=True)
@@ -328,14 +330,36 @@ def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: i
     return _all_of(parse_each(body, headers, batch=batch, event_bytes=event_bytes))
 
 
+def parse_delivery(
+    body: bytes, headers: Mapping[str, str], identity: str, *, batch: int, event_bytes: int
+) -> list[Incoming]:
+    """Parse a message that may be delivered again: as `parse`, but an id that is missing is derived from `identity`."""
+    return check(_identified(_batch(body, headers, batch=batch, event_bytes=event_bytes), identity))
+
+
 def parse_each(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> Checked:
     """Parse as `parse` does, but return the good events beside the faults of the others. Invalid: it is no batch."""
+    return check_each(_batch(body, headers, batch=batch, event_bytes=event_bytes))
+
+
+def _batch(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[object]:
+    """Return the documents of a batch, a fault in the place of each that is too large. Invalid: there are too many."""
     documents = _documents(body, headers)
     if len(documents) > batch:
         raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
     if len(body) > event_bytes:
-        documents = [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
-    return check_each(documents)
+        return [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
+    return documents
+
+
+def _identified(documents: Sequence[object], identity: str) -> list[object]:
+    """Return the documents, each event of which has an id: its own, or one of the message's identity and its index."""
+    return [
+        {**document, "id": str(uuid5(_DELIVERED, f"{identity}/{index}"))}
+        if isinstance(document, dict) and document.get("id") is None
+        else document
+        for index, document in enumerate(documents)
+    ]
 
 
 def check_one(document: object, event_bytes: int) -> Incoming:
@@ -583,7 +607,7 @@ def _fault_of(value: object, depth: int) -> str | None:
         return "contains a number or character that UTF-8 JSON cannot represent"
     except RecursionError:
         return _NESTED
-    if text.count("[") + text.count("{") - depth > NESTING and _is_nested(value):
+    if text.count("[") + text.count("{") - depth > NESTING and is_nested(value):
         return _NESTED
     if "\\u0000" in text and NUL.search(text):
         return "contains the character U+0000; remove it"
@@ -603,9 +627,9 @@ def _is_plain(value: object, depth: int) -> bool:
 _NESTED = f"nested deeper than {NESTING} levels; flatten it"
 
 
-def _is_nested(payload: object) -> bool:
-    """Return whether lists and objects are nested deeper than is allowed; iterative, without recursion."""
-    level: list[Any] = [payload]
+def is_nested(value: object) -> bool:
+    """Return whether lists and objects are nested deeper than `NESTING`; without recursion, for any depth."""
+    level: list[Any] = [value]
     for _ in range(NESTING):
         within = (v.values() if isinstance(v, dict) else v for v in level)
         level = [v for values in within for v in values if isinstance(v, dict | list)]
@@ -713,6 +737,9 @@ def _json(raw: bytes, pointer: str) -> Any:
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; use null")
 
+
+_DELIVERED: Final = UUID("6f0c2a52-8d0b-5c5e-9d36-1b7f7a1f4c11")
+"""Namespace of ids derived from a message's identity. Another one would make redelivered events new events."""
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 

@@ -1,4 +1,4 @@
-"""How long what was said took to become memories."""
+"""Time from the acceptance of a message to the memories that quote it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.storage.db import Tx, text_array
 
 
 def seconds(tx: Tx, changes: Iterable[Change]) -> list[float]:
-    """Return of each memory that is added or rewritten how long ago the newest message that it quotes was accepted.
+    """Return an age for each memory that is added or rewritten and quotes a message, in no order.
 
-    In seconds of the database's clock. Without a quoted message a memory is left out.
+    It is the time since the newest quoted message was accepted, in seconds of the database's clock.
     """
     quotes = [
         (str(position), evidence.session_id, evidence.message_id)
@@ -26,16 +26,16 @@ def seconds(tx: Tx, changes: Iterable[Change]) -> list[float]:
     if not quotes:
         return []
     columns: Sequence[Sequence[str]] = list(zip(*quotes, strict=True))
-    names = ("places", "sessions", "messages")
+    names = ("positions", "sessions", "messages")
     values = {name: text_array(column) for name, column in zip(names, columns, strict=True)}
     return [row.seconds for row in tx.execute(_SECONDS, values)]
 
 
 _SECONDS: Final = text("""
     SELECT extract(epoch FROM clock_timestamp() - max(e.received_at))::float8 AS seconds
-    FROM unnest(cast(:places AS int[]), cast(:sessions AS text[]), cast(:messages AS text[]))
-        AS q (place, session_id, message_id)
+    FROM unnest(cast(:positions AS int[]), cast(:sessions AS text[]), cast(:messages AS text[]))
+        AS q (position, session_id, message_id)
     JOIN messages m ON m.session_id = q.session_id AND m.id = q.message_id
     JOIN events e ON e.seq = m.event_seq
-    GROUP BY q.place
+    GROUP BY q.position
 """)

@@ -52,7 +52,7 @@ def pays(literals: Literals) -> bool:
 
 def _of(items: Iterable[Any]) -> Literals:
     """Return the rarest set of literals among those that the parts of a sequence require."""
-    return min((one for one in _required(items) if 0 < len(one) <= MOST), key=_share, default=_NOTHING)
+    return min((literals for literals in _required(items) if 0 < len(literals) <= MOST), key=_share, default=_NOTHING)
 
 
 def _required(items: Iterable[Any]) -> Iterator[Literals]:
@@ -78,8 +78,8 @@ def _of_part(code: Any, value: Any) -> Literals:
     if code in _REPEATS and value[0] > 0:
         return _of(value[2])
     if code is op.BRANCH:
-        return _any_of([_of(one) for one in value[1]])
-    if code is op.IN and all(one is op.LITERAL for one, _ in value):
+        return _any_of([_of(branch) for branch in value[1]])
+    if code is op.IN and all(kind is op.LITERAL for kind, _ in value):
         return frozenset(chr(sign) for _, sign in value)
     return _NOTHING
 
@@ -89,7 +89,7 @@ def _any_of(branches: list[Literals]) -> Literals:
 
 
 def _share(literals: Literals) -> float:
-    return sum(_share_of(one) for one in literals)
+    return sum(_share_of(literal) for literal in literals)
 
 
 def _share_of(literal: str) -> float:

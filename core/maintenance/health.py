@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 from sqlalchemy import text
 
+from core.agents import QUEUES
 from core.events.log import OPEN_DISPATCH
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import REQUIRED_PROCESSES, STARTED, VERSION, ProcessHealth
@@ -17,8 +18,6 @@ from core.storage.db import Tx
 
 MOST: Final = 1_000
 """Dispatches of a tenant that are counted."""
-
-QUEUES: Final = ("io", "cpu")
 
 
 @dataclass(frozen=True, slots=True)

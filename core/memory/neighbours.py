@@ -126,7 +126,7 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
 
 def _related(candidate: Candidate) -> Sequence[UUID]:
     """Return the ids of memories that the relations of a candidate name."""
-    return [shown.id for shown in candidate.relations.named] if candidate.relations else ()
+    return [memory.id for memory in candidate.relations.named] if candidate.relations else ()
 
 
 def _near(standing: _Found, view: Snapshot, vectors: NDArray[np.float32]) -> list[Near]:

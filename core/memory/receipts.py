@@ -6,7 +6,6 @@ The signature covers the body as canonical JSON (`canonical`), with Ed25519 (RFC
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Mapping
@@ -26,8 +25,6 @@ from core.memory import tombstones
 from core.storage import key_files
 from core.storage.db import Tx, required_row
 from core.types import Json
-
-KEY_BYTES: Final = 32
 
 KEY_FILE: Final = "receipt.key"
 """In the home, where the settings give no key: the private key in base64, for its owner's eyes alone."""
@@ -222,16 +219,7 @@ def key_id(public_key: str) -> str:
 
 
 def _private(encoded: str, where: str) -> Ed25519PrivateKey:
-    try:
-        raw = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != KEY_BYTES:
-        raise Misconfigured(
-            f"{where} is not an Ed25519 private key of {KEY_BYTES} bytes in base64; "
-            f"`openssl rand -base64 32` generates one."
-        )
-    return Ed25519PrivateKey.from_private_bytes(raw)
+    return Ed25519PrivateKey.from_private_bytes(key_files.decode(encoded, where, "an Ed25519 private key"))
 
 
 def _fresh() -> str:

@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Invalid, Never, Problem
-from core.events.parsing import YEARS, AudienceLabels, Content, Name, Share
+from core.events.parsing import AudienceLabels, Content, Name, Share, within_reach
 from core.events.publishing import Author
 from core.extraction import rule_extractor
 from core.language import languages
@@ -76,9 +76,7 @@ class Wish(BaseModel):
     @field_validator("occurred_at", "valid_from", "valid_to", "expires_at")
     @classmethod
     def _within_reach(cls, time: datetime | None) -> datetime | None:
-        if time is not None and time.year not in YEARS:
-            raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
-        return time and time.astimezone(UTC)
+        return time and within_reach(time).astimezone(UTC)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import redis
 import structlog
@@ -36,6 +35,7 @@ from core import metrics
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.sessions import sessions
+from core.settings.brokers import is_redis
 from core.settings.limits import TenantLimits
 from core.storage import db
 from core.storage.db import Database, Tx
@@ -60,8 +60,6 @@ LARGEST: Final = 256 * 1024
 """Largest window that is cached, bytes: the broker's memory is for its queues, and it evicts nothing."""
 
 DEFAULT_LIMITS: Final = TenantLimits()
-
-SCHEMES: Final = frozenset({"redis", "rediss", "unix"})
 
 FIELDS: Final = [field.name for field in fields(Message)]
 AT: Final = FIELDS.index("occurred_at")
@@ -195,7 +193,7 @@ def _window(rows: Sequence[Any]) -> RecentWindow:
 
 
 def _client(broker_url: str) -> redis.Redis | None:
-    if urlsplit(broker_url).scheme not in SCHEMES:
+    if not is_redis(broker_url):
         return None
     return redis.Redis.from_url(
         broker_url,

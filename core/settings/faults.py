@@ -148,7 +148,7 @@ def printable(value: object) -> str:
 
 def _allowed_phrase(message: str) -> str:
     """Turn pydantic's message into a phrase to follow the name of a setting."""
-    phrase = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
+    phrase = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value|Value error,) (should|must|is)", r"\1", message)
     for technical, plain in _PLAIN.items():
         phrase = phrase.replace(technical, plain)
     return phrase if phrase.startswith(("should", "must")) else f"should be something else: {phrase}"

@@ -12,59 +12,59 @@ from sqlalchemy import Engine, Pool, QueuePool, event
 
 from core import metrics
 
-SHOWN_SECONDS: Final = 1.0
+UPDATE_SECONDS: Final = 1.0
 """Least time between two updates of the gauges: a transaction must not pay for them."""
 
 
 @dataclass(slots=True)
 class _Use:
-    """Use of a pool: the process whose connections it has, and the most that were in use at once since a sweep.
+    """Use of a pool: the process that opened its connections, and the most that were in use at once.
 
-    `peak`: the most since the gauges were set.
+    `sweep_peak`: since the last sweep. `gauge_peak`: since the gauges were set.
     """
 
     process: int = 0
-    most: int = 0
-    peak: int = 0
+    sweep_peak: int = 0
+    gauge_peak: int = 0
 
 
 @dataclass(slots=True)
-class _Shown:
+class _Update:
     """When the gauges were set last."""
 
     at: float = 0.0
 
 
-_SHOWN: Final = _Shown()
+_UPDATE: Final = _Update()
 
 
 _USES: WeakKeyDictionary[Engine, _Use] = WeakKeyDictionary()
 
 
 def watch(engine: Engine) -> None:
-    """Watch a pool from now on; it should hand out the connection that was used last."""
+    """Watch a pool from now on. It should be LIFO, so that connections beyond the need stay idle."""
     use = _USES[engine] = _Use()
 
     def connected(*_: Any) -> None:
         use.process = os.getpid()
 
-    def taken(*_: Any) -> None:
+    def checked_out(*_: Any) -> None:
         in_use = _in_use(engine.pool)
-        use.most, use.peak = max(use.most, in_use), max(use.peak, in_use)
-        if time.monotonic() - _SHOWN.at >= SHOWN_SECONDS:
-            _show()
+        use.sweep_peak, use.gauge_peak = max(use.sweep_peak, in_use), max(use.gauge_peak, in_use)
+        if time.monotonic() - _UPDATE.at >= UPDATE_SECONDS:
+            _update_gauges()
 
     event.listen(engine, "connect", connected)
-    event.listen(engine, "checkout", taken)
+    event.listen(engine, "checkout", checked_out)
 
 
-def _show() -> None:
+def _update_gauges() -> None:
     """Set the gauges of this process: the most connections that were in use at once, and those that were not."""
-    _SHOWN.at, used, open_ = time.monotonic(), 0, 0
+    _UPDATE.at, used, open_ = time.monotonic(), 0, 0
     for engine, use in list(_USES.items()):
         if use.process == os.getpid():
-            used, open_ = used + use.peak, open_ + max(use.peak, _in_use(engine.pool) + _free(engine.pool))
-            use.peak = _in_use(engine.pool)
+            used, open_ = used + use.gauge_peak, open_ + max(use.gauge_peak, _in_use(engine.pool) + _free(engine.pool))
+            use.gauge_peak = _in_use(engine.pool)
     metrics.DATABASE_CONNECTIONS.labels("used").set(used)
     metrics.DATABASE_CONNECTIONS.labels("idle").set(open_ - used)
 
@@ -76,11 +76,11 @@ def sweep() -> None:
     the connections of the parent, and is left alone.
     """
     for engine, use in list(_USES.items()):
-        most, use.most = use.most, _in_use(engine.pool)
-        idle = not use.most  # A connection in use would come back to a pool that is closed, and stay open.
-        if idle and use.process == os.getpid() and _free(engine.pool) > max(most, 1):
+        peak, use.sweep_peak = use.sweep_peak, _in_use(engine.pool)
+        idle = not use.sweep_peak  # A connection in use would come back to a pool that is closed, and stay open.
+        if idle and use.process == os.getpid() and _free(engine.pool) > max(peak, 1):
             engine.dispose()
-    _show()
+    _update_gauges()
 
 
 def _in_use(pool: Pool) -> int:

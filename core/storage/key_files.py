@@ -1,10 +1,17 @@
-"""Keys that an installation generates once and stores in its home, readable only by their owner."""
+"""Keys of 32 bytes in base64. An installation generates them once, in its home, readable only by their owner."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
+
+from core.errors import Misconfigured
+
+KEY_BYTES: Final = 32
 
 
 def read_or_make(path: Path, make: Callable[[], str]) -> str:
@@ -12,6 +19,19 @@ def read_or_make(path: Path, make: Callable[[], str]) -> str:
     if not path.exists():
         _put(path, make())
     return path.read_text().strip()
+
+
+def decode(encoded: str, where: str, kind: str = "a key") -> bytes:
+    """Return the bytes of a key. Misconfigured: what stands there (`where`) is not of this kind."""
+    try:
+        raw = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != KEY_BYTES:
+        raise Misconfigured(
+            f"{where} is not {kind} of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` generates one."
+        )
+    return raw
 
 
 def _put(path: Path, key: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import key_files
 
-KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 
 KEY_FILE: Final = "secrets.key"
@@ -54,13 +52,15 @@ def load(settings: Settings) -> Vault:
     Misconfigured: a key is malformed, or none can be created.
     """
     if settings.secrets_key is not None:
-        return Vault([_key(key, "IMPRINT_SECRETS_KEY") for key in settings.secrets_key.get_secret_value().split()])
+        return Vault(
+            [key_files.decode(key, "IMPRINT_SECRETS_KEY") for key in settings.secrets_key.get_secret_value().split()]
+        )
     path = settings.home / KEY_FILE
     try:
-        written = key_files.read_or_make(path, lambda: base64.b64encode(os.urandom(KEY_BYTES)).decode())
+        written = key_files.read_or_make(path, lambda: base64.b64encode(os.urandom(key_files.KEY_BYTES)).decode())
     except OSError as error:
         raise Misconfigured(_unwritable(path, error)) from error
-    return Vault([_key(written, str(path))])
+    return Vault([key_files.decode(written, str(path))])
 
 
 def _unwritable(path: Path, error: OSError) -> str:
@@ -68,15 +68,3 @@ def _unwritable(path: Path, error: OSError) -> str:
         f"There is no key for secrets, and none can be made at {path} ({error.strerror}). Set IMPRINT_SECRETS_KEY to "
         f"32 random bytes in base64 (`openssl rand -base64 32`), the same for all processes."
     )
-
-
-def _key(encoded: str, where: str) -> bytes:
-    try:
-        raw = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != KEY_BYTES:
-        raise Misconfigured(
-            f"{where} is not a key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` generates one."
-        )
-    return raw

@@ -22,7 +22,7 @@ from pydantic_core import from_json
 from core.documents.chunking import MediaType
 from core.errors import Invalid, Problem
 from core.events import parsing
-from core.events.parsing import YEARS, Content, Label, Name, SessionState, Share
+from core.events.parsing import Content, Label, Name, SessionState, Share, Time, within_reach
 from core.plans.parsing import DEPTH, ID, STEPS, TITLE
 from core.types import Category, Json, Kind, Relation, Topic, Trust
 
@@ -37,14 +37,8 @@ CLOCK_AHEAD: Final = timedelta(days=1)
 """Latest plausible time of recording from now; a later one comes from a wrong clock, or from nobody."""
 
 
-def _within_reach(time: datetime) -> datetime:
-    if time.year not in YEARS:
-        raise ValueError(f"must lie in the years {YEARS[0]} to {YEARS[-1]}")
-    return time
-
-
 def _past(time: datetime) -> datetime:
-    if _within_reach(time) > datetime.now(UTC) + CLOCK_AHEAD:
+    if within_reach(time) > datetime.now(UTC) + CLOCK_AHEAD:
         raise ValueError("lies in the future")
     return time
 
@@ -61,7 +55,6 @@ def _attributes(attributes: Json) -> Json:
     return attributes
 
 
-Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Past = Annotated[AwareDatetime, AfterValidator(_past)]
 """Time when something was recorded."""
 

@@ -32,7 +32,7 @@ class AlarmParts(NamedTuple):
 
 
 def alarm_problems(rule: AlarmParts) -> Iterator[Problem]:
-    """Return what is wrong with the counts of a rule, or with fields that only an alarm may have."""
+    """Yield the problems of a rule's counts, and of fields that only an alarm may have."""
     if rule.counts is None:
         yield from _of_other_rule(rule)
     else:

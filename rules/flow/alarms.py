@@ -110,13 +110,13 @@ def _longest(counted: Mapping[str, AnyCount]) -> timedelta:
 
 def after(raised: Mapping[str, datetime], changed: Iterable[Edge], due: datetime) -> dict[str, datetime]:
     """Return the raised alarms after these edges, by key, each with its beginning."""
-    left = dict(raised)
+    remaining = dict(raised)
     for edge in changed:
         if edge.since is None:
-            left[edge.key] = due
+            remaining[edge.key] = due
         else:
-            del left[edge.key]
-    return left
+            del remaining[edge.key]
+    return remaining
 
 
 def announcement(rule: AlarmRule, due: datetime, edge: Edge) -> Announcement:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from bench.stand import Stand, stack
 from core.types import Json
+from tests.servers import Handler, serving
 
 ORDERS = 3
 
@@ -21,37 +20,25 @@ ORDERS = 3
 class Receiver:
     """A webhook's receiver: answers 500 until it is well, and keeps what it was sent."""
 
-    port: int
+    url: str
     well: bool = False
     received: list[Json] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
 
 @contextmanager
 def receiver() -> Iterator[Receiver]:
-    class Handler(BaseHTTPRequestHandler):
+    found = Receiver("")
+
+    class Taking(Handler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            body = self.body()
             if found.well:
-                found.received.append(json.loads(body))
+                found.received.append(body)
             self.send_response(204 if found.well else 500)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found = Receiver(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(Taking) as found.url:
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @contextmanager

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from core import agents
-from core.agents import AGENTS
-from workers import app
+from core.agents import AGENTS, QUEUES
 
 
 def test_every_agent_works_on_a_queue_that_workers_serve() -> None:
-    assert {spec.queue for spec in AGENTS.values()} <= set(app.QUEUES)
+    assert {spec.queue for spec in AGENTS.values()} <= set(QUEUES)
 
 
 def test_no_two_agents_carry_out_one_type_of_action() -> None:

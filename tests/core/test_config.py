@@ -46,6 +46,14 @@ def test_a_wrong_value_is_one_sentence(name: str, value: str, said: str, monkeyp
     assert refusal() == f"IMPRINT_{name} in the environment {said}"
 
 
+def test_a_broker_that_nothing_could_connect_to_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IMPRINT_BROKER_URL", "valkey://:hush@127.0.0.1/0")
+    assert refusal() == (
+        "IMPRINT_BROKER_URL in the environment has a value that should begin with redis:// or rediss:// (also for "
+        "Valkey), or for RabbitMQ with amqp:// or amqps:// (the value is secret and not shown)."
+    )
+
+
 def test_each_wrong_value_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMPRINT_CATCH_UP", "sometimes")
     monkeypatch.setenv("IMPRINT_ATTEMPTS", "0")

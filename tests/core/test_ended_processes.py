@@ -59,8 +59,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_sums_are_the_same_and_the_files_few(folder: Path) -> None:
     before = shown(folder)
-    with ended_processes.alone(folder):
-        assert ended_processes.living(folder) == [os.getpid()]
+    with ended_processes.locked(folder):
+        assert ended_processes.reap(folder) == [os.getpid()]
     after = shown(folder)
     assert before["imprint_dispatches_total"] == 1000 + sum(range(ended_processes.MOST + 8))
     assert after == before | {"imprint_search_kept_users": 1}
@@ -70,8 +70,8 @@ def test_the_sums_are_the_same_and_the_files_few(folder: Path) -> None:
 
 def test_what_ends_later_is_added_to_it(folder: Path) -> None:
     for _ in range(2):
-        with ended_processes.alone(folder):
-            ended_processes.living(folder)
+        with ended_processes.locked(folder):
+            ended_processes.reap(folder)
         for number in range(ended_processes.MOST + 1):
             counts_of(folder, NOBODY + 100 + number, 2)
     first = 1000 + sum(range(ended_processes.MOST + 8))
@@ -82,8 +82,8 @@ def test_a_gauge_that_an_ended_process_has_set_stands(folder: Path) -> None:
     file = MmapedDict(str(folder / f"gauge_mostrecent_{NOBODY}.db"))
     file.write_value(mmap_key("imprint_log_lag_seconds", "imprint_log_lag_seconds", [], [], "Age"), 7, 1.0)
     file.close()
-    with ended_processes.alone(folder):
-        ended_processes.living(folder)
+    with ended_processes.locked(folder):
+        ended_processes.reap(folder)
     assert shown(folder)["imprint_log_lag_seconds"] == 7
 
 
@@ -94,8 +94,8 @@ def test_gauges_that_ended_processes_have_set_leave_one_file_with_the_newest(fol
         name = mmap_key("imprint_log_lag_seconds", "imprint_log_lag_seconds", [], [], "Age")
         file.write_value(name, number, 2.0 if number == NOBODY + 5 else 1.0)
         file.close()
-    with ended_processes.alone(folder):
-        ended_processes.living(folder)
+    with ended_processes.locked(folder):
+        ended_processes.reap(folder)
     assert shown(folder)["imprint_log_lag_seconds"] == NOBODY + 5
     assert {path.name for path in folder.glob("gauge_*.db")} == {
         "gauge_mostrecent_ended.db",
@@ -116,18 +116,18 @@ def test_a_merge_that_is_killed_counts_nothing_twice(
     monkeypatch.setattr(ended_processes, "MOST", 7)
     for number in range(8):
         counts_of(tmp_path, NOBODY + number, number)
-    with ended_processes.alone(tmp_path):
-        ended_processes.living(tmp_path)
+    with ended_processes.locked(tmp_path):
+        ended_processes.reap(tmp_path)
     for number in range(8):
         counts_of(tmp_path, NOBODY + number, number)
     before, changes = shown(tmp_path), iter(range(last))
     with monkeypatch.context() as patched:
         for change in ("replace", "unlink"):
             patched.setattr(Path, change, dying(getattr(Path, change), changes))
-        with pytest.raises(Killed), ended_processes.alone(tmp_path):
-            ended_processes.living(tmp_path)
-    with ended_processes.alone(tmp_path):
-        ended_processes.living(tmp_path)
+        with pytest.raises(Killed), ended_processes.locked(tmp_path):
+            ended_processes.reap(tmp_path)
+    with ended_processes.locked(tmp_path):
+        ended_processes.reap(tmp_path)
     after = shown(tmp_path)
     assert after["imprint_dispatches_total"] == before["imprint_dispatches_total"] == 2 * sum(range(8))
     assert {path.name for path in tmp_path.iterdir()} == {"counter_ended.db", "histogram_ended.db", "lock"}
@@ -146,7 +146,7 @@ def dying(change: Callable[..., object], changes: Iterator[int]) -> Callable[...
 
 def test_a_few_are_left_as_they_are(tmp_path: Path) -> None:
     counts_of(tmp_path, NOBODY, 5)
-    with ended_processes.alone(tmp_path):
-        assert ended_processes.living(tmp_path) == []
+    with ended_processes.locked(tmp_path):
+        assert ended_processes.reap(tmp_path) == []
     assert (tmp_path / f"counter_{NOBODY}.db").exists()
     assert not (tmp_path / f"gauge_livesum_{NOBODY}.db").exists()

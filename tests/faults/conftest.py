@@ -11,6 +11,13 @@ from sqlalchemy import Engine, create_engine
 
 from bench.stand import Stand
 from core.config import Settings
+from tests.faults.model import Model, serving
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    with serving() as served:
+        yield served
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.ports import POLL_SECONDS
+from tests import servers
+from tests.servers import Handler
 
 RETRY_AFTER_SECONDS = 2
 
@@ -94,41 +94,24 @@ def serving() -> Iterator[Model]:
     """A model on a free loopback port."""
     model = Model()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = self.body()
             model.headers.append({name.lower(): value for name, value in self.headers.items()})
             answer = model.answer(asked, model.next(asked))
             self.close_connection = answer is None
             if answer is not None:
                 # Who asked may have been killed meanwhile, or have given up; that is the point of the test.
                 with suppress(BrokenPipeError, ConnectionResetError):
-                    self._answer(*answer)
+                    status, body, headers = answer
+                    self.answer(status, json.dumps(body).encode(), headers)
 
-        def _answer(self, status: int, body: object, headers: dict[str, str]) -> None:
-            raw = json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.block_on_close = False
-    model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-    thread.start()
-    try:
-        yield model
-    finally:
-        model.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with servers.serving(Answering) as url:
+        model.url = f"{url}/v1"
+        try:
+            yield model
+        finally:
+            model.ended.set()
 
 
 def shape_of(asked: Json) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, text
 
 from bench.stand import Stand, stack
 from core.types import Json
@@ -24,13 +24,6 @@ JOBS = "/v1/memories/bulk/jobs"
 def stand() -> Iterator[Stand]:
     with stack(**IMPATIENT) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def rows(stand: Stand) -> Iterator[Engine]:
-    engine = create_engine(stand.admin_url.replace("postgresql:", "postgresql+psycopg:"), pool_pre_ping=True)
-    yield engine
-    engine.dispose()
 
 
 def found(rows: Engine, query: str, **values: Any) -> list[Any]:

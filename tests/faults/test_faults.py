@@ -23,16 +23,10 @@ from tests.faults.extracting import (
     publish,
     windows,
 )
-from tests.faults.model import RETRY_AFTER_SECONDS, Model, serving
+from tests.faults.model import RETRY_AFTER_SECONDS, Model
 from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group, pid, rules_in_force
 
 pytestmark = FAULT
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Model]:
-    with serving() as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

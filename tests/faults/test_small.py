@@ -12,16 +12,10 @@ import pytest
 
 from bench.stand import Stand, stack
 from tests.faults.extracting import FIRST, SECOND, assert_extracted_once, conversation, publish, windows
-from tests.faults.model import Model, serving
+from tests.faults.model import Model
 from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group, pid, rules_in_force
 
 pytestmark = FAULT
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Model]:
-    with serving() as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 import uuid
 from collections.abc import Iterator
@@ -13,19 +12,23 @@ from typing import Any
 import pytest
 from kombu import Connection, Queue
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from api.stack.postgres import Postgres
 from core.config import Settings
+from core.events.broker_queues import EVENT_DELIVERIES, WORK_DELIVERIES
 from core.inference.embedders import HashEmbedder
+from core.sessions import ingest
 from core.storage import db, schema
 from core.tenancy import tenants
 from core.types import Json
 from tests.patience import wait_until
+from tests.rabbitmq import control, url_of, virtual_host
 from tests.samples import TENANT
 from workers import app as celery_app
 from workers.dispatch import relay
 from workers.dispatch.relay import DispatchRef
-from workers.queues import EVENT_DELIVERIES, WORK_DELIVERIES
+from workers.routing import bus_consumer
 from workers.routing.bus_consumer import EXCHANGE, BusConsumer, Intake
 
 pytestmark = [pytest.mark.rabbitmq, pytest.mark.timeout(600)]
@@ -36,20 +39,8 @@ AWAY_SECONDS = 12
 
 @pytest.fixture
 def host() -> Iterator[str]:
-    name = f"imprint-{uuid.uuid4().hex[:8]}"
-    control("add_vhost", name)
-    control("set_permissions", "-p", name, "guest", ".*", ".*", ".*")
-    yield name
-    control("delete_vhost", name)
-
-
-def control(*words: str) -> str:
-    command = ["rabbitmqctl", "--quiet", *words]
-    return subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout
-
-
-def url_of(host: str) -> str:
-    return f"amqp://guest:guest@127.0.0.1:5672/{host}"
+    with virtual_host() as name:
+        yield name
 
 
 def queues(host: str) -> dict[str, Json]:
@@ -111,6 +102,34 @@ def test_an_event_outlives_a_database_that_is_away_longer_than_its_deliveries(
     finally:
         postgres.stop()
 
+
+def test_an_event_without_an_id_that_is_returned_after_its_commit_is_stored_once(
+    settings: Settings, app: db.Database, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its publisher gave the message an identifier: a delivery tag of RabbitMQ is another one each time."""
+    monkeypatch.setattr(bus_consumer, "HOLD_SECONDS", 0.5)
+    accept, deliveries = ingest.accept, list[object]()
+
+    def lossy(database: db.Database, tenant_id: str, batch: Any) -> ingest.Accepted:
+        accepted = accept(database, tenant_id, batch)
+        if not deliveries or deliveries[-1] is batch:
+            deliveries.append(batch)
+            raise OperationalError("COMMIT", {}, RuntimeError("connection lost"))
+        deliveries.append(batch)
+        return accepted
+
+    monkeypatch.setattr(ingest, "accept", lossy)
+    with closing(BusConsumer(url_of(host), intake(app))), Connection(url_of(host)) as connection:
+        wait_until(lambda: "imprint.events" in queues(host), every=0.5)
+        event = {"event_type": "order.placed", "source": "bus", "payload": {}}
+        sent = {"exchange": EXCHANGE, "routing_key": "order.placed", "declare": [EXCHANGE]}
+        connection.Producer().publish(event, message_id="m1", **sent)
+        wait_until(lambda: deliveries and deliveries[-1] is not deliveries[0], every=0.5)
+        wait_until(lambda: queues(host)["imprint.events"]["messages"] == 0, every=0.5)
+    assert app.ask(TENANT, (_OF_BUS, {}))[0][0].number == 1
+
+
+_OF_BUS = text("SELECT count(*) AS number FROM events WHERE source = 'bus'")
 
 _EVENTS = text("SELECT count(*) AS number FROM events WHERE id = 'over-the-bus'")
 

@@ -6,17 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.stand import Stand, stack
-from tests.ports import POLL_SECONDS
+from tests.servers import Handler, serving
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "agent_loop.py"
 
@@ -33,9 +31,9 @@ class Model:
 def model() -> Iterator[Model]:
     found = Model()
 
-    class Answers(BaseHTTPRequestHandler):
+    class Answers(Handler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked = self.body()
             found.shown.append(asked["messages"])
             said = {"role": "assistant", "content": f"Answer {len(found.shown)}."}
             body = json.dumps(
@@ -47,22 +45,11 @@ def model() -> Iterator[Model]:
                     "choices": [{"index": 0, "finish_reason": "stop", "message": said}],
                 }
             ).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(200, body)
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-        thread.start()
+    with serving(Answers) as url:
+        found.url = f"{url}/v1"
         yield found
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,18 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.stand import Stand, stack
+from tests import servers
 from tests.patience import PATIENCE_SECONDS
-from tests.ports import POLL_SECONDS
+from tests.servers import Handler
 
 NOTIFY = {"action_type": "notify", "channel": "log", "template": "{{payload.id}}"}
 
@@ -35,23 +34,15 @@ class Hook:
 def hook() -> Iterator[Hook]:
     found = Hook("")
 
-    class Taker(BaseHTTPRequestHandler):
+    class Taker(Handler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            found.got.append(({name.lower(): value for name, value in self.headers.items()}, json.loads(body)))
+            found.got.append(({name.lower(): value for name, value in self.headers.items()}, self.body()))
             self.send_response(204)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Taker) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
-        thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-        thread.start()
+    with servers.serving(Taker) as url:
+        found.url = f"{url}/hook"
         yield found
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

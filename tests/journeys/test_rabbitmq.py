@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 import uuid
 from collections.abc import Iterator
@@ -11,8 +10,9 @@ import pytest
 from kombu import Connection, Exchange, Queue
 
 from bench.stand import Stand, stack
+from core.agents import QUEUES
 from tests.patience import PATIENCE_SECONDS
-from workers.app import QUEUES
+from tests.rabbitmq import url_of, virtual_host
 
 pytestmark = [pytest.mark.rabbitmq]
 
@@ -30,21 +30,17 @@ WORK = Exchange("imprint.work", type="direct")
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A virtual host with a default type of queues, and in it perhaps the queues of work, of another type."""
     default, existing = request.param
-    host = f"imprint-{uuid.uuid4().hex[:8]}"
-    _control("add_vhost", host, "--default-queue-type", default)
-    _control("set_permissions", "-p", host, "guest", ".*", ".*", ".*")
-    url = f"amqp://guest:guest@127.0.0.1:5672/{host}"
-    if existing:
-        arguments = {"x-queue-type": existing}
-        with Connection(url) as connection:
-            for name, exchange, key in (*((name, WORK, name) for name in QUEUES), ("imprint.events", EVENTS, "#")):
-                Queue(name, exchange, routing_key=key, queue_arguments=arguments)(connection.default_channel).declare()
-    yield url
-    _control("delete_vhost", host)
+    with virtual_host("--default-queue-type", default) as host:
+        if existing:
+            _declare(host, existing)
+        yield url_of(host)
 
 
-def _control(*words: str) -> None:
-    subprocess.run(["rabbitmqctl", "--quiet", *words], check=True, timeout=60)
+def _declare(host: str, queue_type: str) -> None:
+    arguments = {"x-queue-type": queue_type}
+    with Connection(url_of(host)) as connection:
+        for name, exchange, key in (*((name, WORK, name) for name in QUEUES), ("imprint.events", EVENTS, "#")):
+            Queue(name, exchange, routing_key=key, queue_arguments=arguments)(connection.default_channel).declare()
 
 
 @pytest.fixture(scope="module")

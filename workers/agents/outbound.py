@@ -17,11 +17,12 @@ from celery import Celery
 from core import tracing
 from core.errors import Later, Never
 from core.events import publishing, reserved
-from core.events.doorbell import BROKER_ERRORS, broker_url, is_redis, transport_options
+from core.events.doorbell import BROKER_ERRORS, broker_url, transport_options
 from core.events.log import Emission
 from core.events.pending import Reported
 from core.events.publishing import Author
 from core.settings import hosts
+from core.settings.brokers import is_redis
 from core.storage.db import Tx
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import smtplib
-import ssl
 from email.message import EmailMessage
 from typing import Final
-from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
+from core import smtp
 from core.config import Settings
 from core.errors import Later, Never
 
@@ -20,26 +19,11 @@ def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, body: str
     """Send a message. Later: the server cannot be reached, or refuses for now. Never: it refuses for good."""
     if settings.smtp_url is None:
         raise Never("No mail server is configured. The operator sets IMPRINT_SMTP_URL.")
-    server = urlsplit(settings.smtp_url.get_secret_value())
     try:
-        with _connect(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:
-            if server.username is not None:
-                smtp.login(unquote(server.username), unquote(server.password or ""))
-            smtp.send_message(_message(settings, dispatch_id, to, subject, body))
+        with smtp.log_in(settings.smtp_url.get_secret_value(), settings.webhook_timeout_seconds) as server:
+            server.send_message(_message(settings, dispatch_id, to, subject, body))
     except (smtplib.SMTPException, OSError) as error:
         raise _refusal(error) from error
-
-
-def _connect(scheme: str, host: str, port: int | None, timeout: float) -> smtplib.SMTP:
-    """Connect: `smtps` with TLS from the start, `smtp` with STARTTLS if the server offers it."""
-    if scheme == "smtps":
-        return smtplib.SMTP_SSL(host, port or 465, timeout=timeout, context=ssl.create_default_context())
-    smtp = smtplib.SMTP(host, port or 587, timeout=timeout)
-    smtp.ehlo()
-    if smtp.has_extn("starttls"):
-        smtp.starttls(context=ssl.create_default_context())
-        smtp.ehlo()
-    return smtp
 
 
 def _message(settings: Settings, dispatch_id: UUID, to: str, subject: str, body: str) -> EmailMessage:

@@ -18,23 +18,24 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from core import logs, metrics, tracing
 from core.errors import Invalid, Unauthorized
-from core.events import parsing
-from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS, is_redis, transport_options
+from core.events import broker_queues, parsing
+from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS, transport_options
 from core.events.parsing import Incoming
 from core.loop import Loop
 from core.sessions import ingest
+from core.settings.brokers import is_redis
 from core.storage.db import Database
 from core.tenancy import tenants
 from core.types import DispatchStatus
 from workers.dispatch import insertion
 from workers.dispatch.model import NewDispatch
-from workers.queues import EVENT_DELIVERIES, ExistingQueue
+from workers.queues import ExistingQueue
 
 log = structlog.get_logger()
 
-EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
+EXCHANGE = Exchange(broker_queues.EVENTS, type="topic", durable=True)
 QUEUE = ExistingQueue(  # type: ignore[no-untyped-call]
-    "imprint.events", EXCHANGE, routing_key="#", durable=True, deliveries=EVENT_DELIVERIES
+    broker_queues.EVENTS, EXCHANGE, routing_key="#", durable=True, deliveries=broker_queues.EVENT_DELIVERIES
 )
 
 ON_REDIS: Final = {"priority_steps": list(range(10))}
@@ -112,27 +113,27 @@ class BusConsumer:
             most = self._intake.message_bytes
             _refuse("too_large", len(body), f"{most} bytes are allowed (IMPRINT_REQUEST_BYTES). Send it in parts.")
         else:
-            self._accept(body, message.headers or {}, message.content_type or "")
+            self._accept(message, body)
         message.ack()  # type: ignore[no-untyped-call]
 
-    def _accept(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
-        named = {str(name).lower(): _header(value) for name, value in headers.items()}
+    def _accept(self, message: Message, body: bytes) -> None:
+        identity = _identity(message.properties or {}, body, on_redis=is_redis(self._url))
+        received = BusMessage(self._intake, body, message.headers or {}, message.content_type or "", identity)
         attributes: dict[str, tracing.Value] = {
             "messaging.system": "redis" if is_redis(self._url) else "rabbitmq",
             "messaging.destination.name": EXCHANGE.name,
             "messaging.operation.type": "process",
             "messaging.message.body.size": len(body),
         }
-        parent = tracing.received(named)
+        parent = tracing.received(received.named)
         with tracing.span(f"process {EXCHANGE.name}", "consumer", parent, attributes=attributes):
-            self._accept_patiently(body, named, content_type)
+            self._accept_patiently(received)
 
-    def _accept_patiently(self, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+    def _accept_patiently(self, message: BusMessage) -> None:
         """Accept a message as soon as the database is there; DBAPIError: the loop was stopped, or it took too long.
 
         It is returned as seldom as possible: RabbitMQ drops what was delivered too often.
         """
-        message = BusMessage(self._intake, body, headers, content_type)
         while True:
             tried = time.monotonic()
             try:
@@ -169,18 +170,22 @@ def _refuse(reason: str, size: int, hint: str) -> None:
 
 @dataclass(frozen=True)
 class BusMessage:
-    """A message as it came. It is parsed once: tried again, its events without an `id` have the ids that were made."""
+    """A message as it came. It is parsed once: tried again, its events without an `id` have the ids that were made.
+
+    `identity`: the same at each of its deliveries, and that of no other message; None: nobody gave it one.
+    """
 
     intake: Intake
     body: bytes
     headers: Mapping[str, Any]
     content_type: str
+    identity: str | None = None
 
     def accept(self) -> None:
         """Store its events, or a dead letter; when this returns, they are on disk. DBAPIError: try again."""
         intake_, body = self.intake, self.body
         try:
-            tenant_id, labels = _tenant(intake_, self._named)
+            tenant_id, labels = _tenant(intake_, self.named)
         except Unauthorized:
             # Nobody can say which tenant's it is, so nothing of it is stored. By the hash its sender identifies it.
             metrics.EVENTS_REFUSED.labels("bus", "unauthorized").inc()
@@ -201,19 +206,32 @@ class BusMessage:
         intake_.ring()
 
     @cached_property
-    def _named(self) -> Mapping[str, str]:
+    def named(self) -> Mapping[str, str]:
+        """The headers with the content type, as text, their names in lower case."""
         named = {str(name).lower(): _header(value) for name, value in self.headers.items()}
         return named | {"content-type": self.content_type}
 
     @cached_property
     def _batch(self) -> list[Incoming]:
-        limits = self.intake
-        return parsing.parse(self.body, self._named, batch=limits.batch, event_bytes=limits.event_bytes)
+        limits = {"batch": self.intake.batch, "event_bytes": self.intake.event_bytes}
+        if self.identity is None:
+            return parsing.parse(self.body, self.named, **limits)
+        return parsing.parse_delivery(self.body, self.named, self.identity, **limits)
 
 
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
     BusMessage(intake_, body, headers, content_type).accept()
+
+
+def _identity(properties: Mapping[str, Any], body: bytes, *, on_redis: bool) -> str | None:
+    """Return what tells a message from others, the same at each of its deliveries; None: nothing does.
+
+    kombu gives a message on Redis a tag that stays; a tag of RabbitMQ counts the deliveries of a connection.
+    """
+    name = properties.get("message_id") or (properties.get("delivery_tag") if on_redis else None)
+    # With the body, so that a publisher that uses an identifier twice loses nothing.
+    return f"{name}/{hashlib.sha256(body).hexdigest()}" if name else None
 
 
 def _header(value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from fastapi import Query
 from fastapi.responses import Response
@@ -11,6 +10,7 @@ from fastapi.responses import Response
 from api.console import scores
 from api.console.calls import Api, ApiCalls
 from api.console.routing import Form, Opener, Rendering, page
+from core.events import identifiers
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=2_000)]
@@ -76,7 +76,7 @@ async def post_why(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say why a memory is not among the results, or where it stands; it is named by its id or by words of it."""
     given = {name: form[name].strip() for name in (*ASKED, "in_session") if form.get(name, "").strip()}
     named = form.get("id", "").strip()
-    if "in_session" not in given and not _is_id(named):
+    if "in_session" not in given and not identifiers.is_uuid(named):
         similar = await _of_text(api, given, named)
         if len(similar) != 1:
             return pages.page("why_which.html", similar=similar, given=given)
@@ -124,11 +124,3 @@ def _places(why: Json, named: str, session: str | None) -> list[tuple[str, int |
         )
         for name, hits in why["arms"].items()
     ]
-
-
-def _is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from api.http.memories.requests import CHARACTERS as STATEMENT_CHARACTERS
 from api.ingress import dependencies, messages
-from api.ingress.bodies import RequestBody, Time
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.error_responses import detail_of
 from api.ingress.large_json import Route
@@ -20,7 +20,7 @@ from api.ingress.messages import CONVERSATION, MessageOutcome
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, Misconfigured, Problem
 from core.events.message_shapes import ClientMessage
-from core.events.parsing import Content, Name, Who
+from core.events.parsing import Content, Name, Time, Who
 from core.extraction import extractor_setting
 from core.extraction.session import FailedWindow, PostponedWindow
 from core.remembering import preview

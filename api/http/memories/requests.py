@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from api.ingress.bodies import RequestBody, Time
+from api.ingress.bodies import RequestBody
 from core.errors import Problem
-from core.events.parsing import ENCODER, NESTING, NUL, AudienceLabels, Name, Who
+from core.events.parsing import ENCODER, NESTING, NUL, AudienceLabels, Name, Time, Who, is_nested
 from core.memory import typed_values
 from core.memory.typed_values import TypedValue
 from core.remembering import requests
@@ -31,7 +31,7 @@ STATEMENTS: Final = 500
 
 def _storable(value: Json) -> Json:
     """Validate JSON: storable in PostgreSQL, and bounded in depth and size."""
-    if _is_deep(value):
+    if is_nested(value):
         raise ValueError(f"is nested deeper than {NESTING} levels; flatten it")
     try:
         text = ENCODER.encode(value)
@@ -43,16 +43,6 @@ def _storable(value: Json) -> Json:
     if len(text) > STRUCTURED_CHARACTERS:
         raise ValueError(f"has {len(text)} characters as JSON; send at most {STRUCTURED_CHARACTERS}")
     return value
-
-
-def _is_deep(value: Json) -> bool:
-    level: list[Any] = [value]
-    for _ in range(NESTING):
-        within = (v.values() if isinstance(v, dict) else v for v in level)
-        level = [v for values in within for v in values if isinstance(v, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -11,10 +11,11 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from api.http.rules.answers import RuleComparison
 from api.ingress.answers import answers
-from api.ingress.bodies import RequestBody, Time
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, WholeDeps
 from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
+from core.events.parsing import Time
 from core.types import Json
 from rules.registry import activity, comparison
 from rules.registry.activity import RuleLane, Steps

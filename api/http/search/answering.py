@@ -14,14 +14,14 @@ from api.http.search.results import result_json
 from api.ingress import audience, dependencies
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderLabels
-from api.ingress.bodies import RequestBody, Time
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.answering import answer as answering
 from core.answering.answer import LEAST, Answer, AnsweringDeps
 from core.consolidation.echo import Served
 from core.errors import Invalid, Misconfigured, Problem
-from core.events.parsing import Content, Name
+from core.events.parsing import Content, Name, Time
 from core.memory.as_of import Moment
 from core.search.filters import Filters
 from core.search.question import Question

@@ -9,11 +9,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http.search.documents import Uri
 from api.ingress.audience import ReaderLabels
-from api.ingress.bodies import Time
 from api.ingress.field_filters import ANY_OF, FieldFilter
 from core.answering import reranking
 from core.errors import Problem
-from core.events.parsing import Content, Name
+from core.events.parsing import Content, Name, Time
 from core.search import pagination, recipes
 from core.search.question import Method
 from core.search.recipes import RECIPES

@@ -11,10 +11,11 @@ from pydantic import AwareDatetime, Field
 
 from api.http.service.answers import Costs, CostsByDay, SpendingToday
 from api.ingress.answers import answers
-from api.ingress.bodies import RequestBody, Time
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
+from core.events.parsing import Time
 from core.inference import costs
 from core.types import Json, SpendKey
 

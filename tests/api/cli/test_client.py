@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from api.cli import client
 from tests.commands import Imprint
 from tests.ports import free_port
+from tests.servers import Handler, serving
 
 
 def test_without_a_server_it_fails_in_one_line_with_the_way_out(
@@ -88,7 +88,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
     """A cloned repository that names an address of its own; yields the keys which that address was sent."""
     keys: list[str] = []
 
-    class Catch(BaseHTTPRequestHandler):
+    class Catch(Handler):
         def do_POST(self) -> None:
             keys.append(self.headers.get("authorization", ""))
             self.send_response(200)
@@ -98,11 +98,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
         def do_GET(self) -> None:
             self.do_POST()
 
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Catch) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    with serving(Catch) as url:
         (tmp_path / ".env").write_text(f"IMPRINT_URL={url}\nIMPRINT_HOME=.imprint\n")
         (tmp_path / "imprint.toml").write_text(f'url = "{url}"\nhome = ".imprint"\n')
         (tmp_path / ".imprint" / "run").mkdir(parents=True)
@@ -114,7 +110,6 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
         monkeypatch.delenv("IMPRINT_URL", raising=False)
         monkeypatch.delenv("IMPRINT_HOME", raising=False)
         yield keys
-        server.shutdown()
 
 
 @pytest.mark.parametrize("key", ["imp.mine", None])

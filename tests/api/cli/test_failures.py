@@ -9,9 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,7 @@ from tests.commands import Imprint, Said
 from tests.doors import key_of
 from tests.ports import free_port
 from tests.samples import TENANT
+from tests.servers import Handler, serving
 
 UNKNOWN = "01a201d5-e5cb-7040-9e09-b43e1d5743a6"
 CLASS_NAME = re.compile(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|Traceback|Error\(|<class")
@@ -198,7 +197,7 @@ def test_nothing_is_erased_without_a_yes(words: list[str], imprint: Imprint, app
     assert_helpful(said, "give `--yes`")
 
 
-class Stranger(BaseHTTPRequestHandler):
+class Stranger(Handler):
     """Some other service on the port."""
 
     def do_GET(self) -> None:
@@ -206,19 +205,11 @@ class Stranger(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"<html>Bad gateway</html>")
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 @pytest.fixture
 def stranger() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Stranger)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Stranger) as url:
+        yield url
 
 
 def test_an_answer_that_is_not_of_this_service(

@@ -20,6 +20,7 @@ from core.tenancy import tenants
 from core.types import Json
 from rules.registry import store
 from tests.core.bulk.asking import a_job, begin, rows_of, standing, stored
+from tests.databases import is_waited_for
 from tests.doors import OTHER
 from tests.factories import PERSON, carry_out, events_since
 from tests.patience import wait_until
@@ -119,12 +120,6 @@ def test_of_two_requests_at_once_the_second_waits_for_the_job_of_the_first(app: 
         job_id = jobs.request(tx, TENANT, a_job(request="r1", fingerprint="pin"), [(uuid4(), None)], PERSON, limit=1)
     thread.join()
     assert found == [job_id]
-
-
-def is_waited_for(app: Database) -> bool:
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
-    with app.tenant(TENANT) as tx:
-        return bool(tx.execute(text(waiting)).scalar_one())
 
 
 def test_jobs_are_listed_newest_first_each_with_its_own_numbers(app: Database) -> None:

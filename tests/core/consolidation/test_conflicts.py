@@ -21,6 +21,7 @@ from core.tenancy import tenants
 from core.types import Trust
 from tests import databases
 from tests.core.consolidation.disputes import NOW, dispute, dogs, state
+from tests.databases import is_waited_for
 from tests.doors import OTHER
 from tests.factories import EMBEDDER, PERSON, a_memory, carry_out, events_since, memory_row
 from tests.patience import wait_until
@@ -254,12 +255,6 @@ def test_of_two_decisions_at_once_the_second_finds_no_conflict_any_more(app: Dat
     thread.join()
     assert [type(one) for one in outcome] == [NotFound]
     assert state(app, new, old) == [("active", "confirmed"), ("superseded", "disputed")]
-
-
-def is_waited_for(app: Database) -> bool:
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
-    with app.tenant(TENANT) as tx:
-        return bool(tx.execute(text(waiting)).scalar_one())
 
 
 @pytest.mark.parametrize(

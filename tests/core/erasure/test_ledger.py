@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import ledger, session
-from core.errors import Misconfigured
+from core.erasure import ledger, resumption, session
+from core.errors import Conflict, Misconfigured
 from core.events.publishing import Author
 from core.inference.embedders import HashEmbedder
 from core.memory import receipts, tombstones
@@ -101,14 +101,15 @@ def recorded(settings: Settings) -> list[str]:
         return list(ledger.record(app, [TENANT], datetime.now(UTC)))
 
 
-def repeated(settings: Settings, lines: list[str]) -> Counter[str]:
+def repeated(settings: Settings, lines: list[str], *, in_use: bool = False) -> Counter[str]:
     with open_app(settings) as app:
-        return ledger.repeat(app, settings, lines)
+        return ledger.repeat(app, settings, lines, in_use=in_use)
 
 
 def test_what_was_erased_after_a_backup_is_erased_from_what_is_restored(
-    both: tuple[Settings, Settings, list[str]],
+    both: tuple[Settings, Settings, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(resumption, "SLACK", timedelta(0))
     own, copy, receipt_ids = both
     lines = recorded(own)
     assert [word for word in WORDS.values() if word in "".join(lines)] == [], "a record holds no word"
@@ -116,15 +117,20 @@ def test_what_was_erased_after_a_backup_is_erased_from_what_is_restored(
         left = {name: holding(app, word) for name, word in WORDS.items()}
         assert all(holding(restored, word) for word in WORDS.values())
         assert left["user"] == left["evidence"] == left["group"] == left["request"] == []
-        done = repeated(copy, lines)
+        done = repeated(copy, lines, in_use=True)
         assert {name: holding(restored, word) for name, word in WORDS.items()} == left
     assert set(done) >= {"receipt", "session"}
     assert done["receipt"] >= 5
-    assert repeated(copy, lines) == Counter(), "a second time there is nothing to do"
+    again = said("I keep parrots.", session="s-session", user="u-session", message_id="again")
+    with open_app(copy) as app:
+        accept_all(app, [again])
+    assert repeated(copy, lines, in_use=True) == Counter(), "a second time there is nothing to do"
+    with open_app(copy) as app:
+        assert [row.id for row in rows(app, "SELECT id FROM messages WHERE session_id = 's-session'")] == ["again"]
     with opened(copy) as door:
-        again = [door.get(f"/v1/receipts/{receipt_id}").json() for receipt_id in receipt_ids]
+        answers = [door.get(f"/v1/receipts/{receipt_id}").json() for receipt_id in receipt_ids]
     key = receipts.signer(own).public_key
-    assert all(receipts.verify(answer["receipt"], answer["signature"], key) for answer in again)
+    assert all(receipts.verify(answer["receipt"], answer["signature"], key) for answer in answers)
 
 
 def test_after_a_restore_only_what_a_user_says_anew_is_learnt_again(both: tuple[Settings, Settings, list[str]]) -> None:
@@ -150,6 +156,96 @@ def test_a_session_that_began_anew_after_its_erasure_is_kept(app: Database, sett
     accept_all(app, [said("I keep dogs.", session="s1", user="ada", message_id="new")])
     assert repeated(settings, recorded(settings)) == Counter()
     assert [row.content for row in rows(app, "SELECT content FROM messages")] == ["I keep dogs."]
+
+
+NOW = datetime.now(UTC)
+OLD = NOW - timedelta(hours=2)
+
+
+def on_record(app: Database, kind: str, name: str) -> list[str]:
+    """The record of an erasure an hour ago, which the database lacks because it was restored."""
+    at = (NOW - timedelta(hours=1)).isoformat()
+    entry: dict[str, Any] = {"kind": kind, "tenant": TENANT, "id": name, "event": "lost", "at": at}
+    if kind not in {"session", "document"}:
+        scope, _, evidence = kind.partition(" ")
+        with app.tenant(TENANT) as tx:
+            digest = tombstones.digest(tx, TENANT, scope, name)
+        body = {"id": str(uuid4()), "scope": scope, "subject_hash": digest, "at": at}
+        body["statement"] = receipts.STATEMENTS[kind if evidence else scope]
+        entry = {"kind": "receipt", "tenant": TENANT, "body": body, "signature": "none"}
+    return [json.dumps({"format": ledger.FORMAT}), json.dumps(entry)]
+
+
+def age(app: Database, *message_ids: str) -> None:
+    """Have messages come before the erasure on record."""
+    with app.tenant(TENANT) as tx:
+        for message_id in message_ids:
+            tx.execute(_AGE, {"at": OLD, "id": message_id})
+
+
+_AGE = text("UPDATE events SET received_at = :at WHERE payload ->> 'message_id' = :id")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("session", "s1"), ("user", "ada"), ("group", "crew")])
+def test_in_a_database_that_was_used_an_erasure_leaves_alone_what_came_after_it(
+    app: Database, settings: Settings, kind: str, name: str
+) -> None:
+    def tell(message_id: str) -> None:
+        accept_all(app, [said("I keep cats.", session="s1", user="ada", group_id="crew", message_id=message_id)])
+
+    def told() -> list[str]:
+        return [row.id for row in rows(app, "SELECT id FROM messages ORDER BY id")]
+
+    lines = on_record(app, kind, name)
+    tell("old")
+    age(app, "old")
+    tell("young")
+    for _ in range(2):  # Nothing says that it was done, so it is not left out the second time.
+        with pytest.raises(Conflict, match=f"{kind} {name}"):
+            repeated(settings, lines, in_use=True)
+        assert told() == ["old", "young"]
+    age(app, "young")
+    assert repeated(settings, lines, in_use=True).total() == 1
+    assert told() == []
+    tell("young")
+    assert repeated(settings, [*lines, *on_record(app, kind, name)[1:]], in_use=True)["session"] == 0
+    assert told() == ["young"]
+
+
+def test_a_document_that_replaced_the_erased_one_stays(app: Database, settings: Settings) -> None:
+    with opened(settings) as door:
+        body = {"title": "Cats", "content": "Cats purr.", "uri": "https://example.com/cats", "user_id": "ada"}
+        document = door.ask("POST", "/v1/documents", json=body).json()["id"]
+        assert repeated(settings, on_record(app, "document", document), in_use=True) == Counter()
+        with app.tenant(TENANT) as tx:
+            tx.execute(text("UPDATE documents SET created_at = :at, updated_at = :at"), {"at": OLD})
+        assert repeated(settings, on_record(app, "document", document), in_use=True) == Counter(document=1)
+
+
+def test_a_memory_that_a_new_message_supports_is_not_erased_with_that_message(
+    app: Database, settings: Settings, works: Works
+) -> None:
+    accept_all(app, [said("I keep cats at home.", session="s1", user="ada", message_id="old"), ended("s1", "ada")])
+    works.settle()
+    memory = rows(app, "SELECT id FROM memories WHERE category <> 'episode'")[0].id
+    lines = on_record(app, "memory with evidence", str(memory))
+    with pytest.raises(Conflict, match=f"memory with evidence {memory}"):
+        repeated(settings, lines, in_use=True)
+    age(app, "old")
+    assert repeated(settings, lines, in_use=True) == Counter(receipt=1)
+    assert rows(app, "SELECT content FROM messages")[0].content == ""
+
+
+def test_another_message_with_the_id_of_a_blanked_one_keeps_its_text(app: Database, settings: Settings) -> None:
+    accept_all(app, [said("I keep [erased].", session="s1", user="ada", message_id="m1")])
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(_A_RECEIPT), {"tenant": TENANT, "id": uuid4(), "scope": "request"})
+    lines = [line for line in recorded(settings) if '"kind": "receipt"' not in line]
+    with app.tenant(TENANT) as tx:
+        session.erase(tx, TENANT, "s1", Author("test"))
+    accept_all(app, [said("I keep dogs.", session="s1", user="ada", message_id="m1")])
+    assert repeated(settings, lines) == Counter()
+    assert rows(app, "SELECT content FROM messages")[0].content == "I keep dogs."
 
 
 def test_a_message_that_lost_more_words_since_the_backup_loses_its_text(app: Database, settings: Settings) -> None:

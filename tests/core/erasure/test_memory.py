@@ -7,7 +7,6 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
 
 from core.entities.decisions import Deciding
 from core.erasure import memory
@@ -18,6 +17,7 @@ from core.storage.db import Database
 from core.types import Evidence, Relation
 from tests.core.changing import Bench, an_add
 from tests.core.erasing import AUTHOR, COMPOUND, erased, holding, rows
+from tests.databases import is_waited_for
 from tests.factories import EMBEDDER, a_candidate
 from tests.patience import wait_until
 from tests.samples import TENANT, accept, accept_all, ended, said
@@ -269,9 +269,3 @@ def test_a_memory_that_changes_while_its_erasure_waits_is_kept_if_another_versio
     assert bench.row(add.id).content == "Ada has two cats."
     with app.tenant(TENANT) as tx:
         assert memory.erase(tx, TENANT, add.id, AUTHOR, version=2).memory_ids == [add.id]
-
-
-def is_waited_for(app: Database) -> bool:
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
-    with app.tenant(TENANT) as tx:
-        return bool(tx.execute(text(waiting)).scalar_one())

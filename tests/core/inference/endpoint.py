@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from tests.ports import POLL_SECONDS
+from tests.servers import Handler, serving
 
 
 class Mood(StrEnum):
@@ -74,30 +72,14 @@ class Endpoint:
 def endpoint(*answers: Any) -> Iterator[Endpoint]:
     there = Endpoint(*answers)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_POST(self) -> None:
-            status, content, headers = there.next(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            raw = content.encode()
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
+            status, content, headers = there.next(self.body())
+            self.answer(status, content.encode(), headers)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    there.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
-    thread.start()
-    try:
+    with serving(Answering) as url:
+        there.url = f"{url}/v1"
         yield there
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def reply(content: object, *, ended: str = "stop", usage: Any = (10, 5), **message: Any) -> dict[str, Any]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from core.inference.embedders import HashEmbedder
 from core.inference.openai_embedder import OpenAIEmbedder
-from tests.ports import POLL_SECONDS
+from tests.servers import Handler, serving
 
 Answer = tuple[int, dict[str, str], Any]
 
@@ -21,30 +19,15 @@ def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, 
     """A server that speaks HTTP; yields its address and the bodies it was sent."""
     seen: list[dict[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.body()
             seen.append(body)
             status, headers, value = answer(body)
-            raw = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.send_response(status)
-            for name, text in {**headers, "Content-Type": "application/json", "Content-Length": str(len(raw))}.items():
-                self.send_header(name, text)
-            self.end_headers()
-            self.wfile.write(raw)
+            self.answer(status, value if isinstance(value, bytes) else json.dumps(value).encode(), headers)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", seen
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Answering) as url:
+        yield f"{url}/v1", seen
 
 
 def vectors(body: dict[str, Any], dimension: int = 3) -> Answer:

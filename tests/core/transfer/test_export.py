@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,32 +8,16 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import NotFound
 from core.storage.db import Database
-from core.transfer import export
 from core.transfer.restoring import talk
 from core.transfer.restoring.context import ErasedUntil
-from core.types import Json
 from tests.core.transfer.restoring.contexts import begun, read
+from tests.core.transfer.rich import archive_of, lines
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept, said
 
 NEVER = ErasedUntil(None, {})
 
 SECRET = "sk-proj-" + "Zk3v9QmX2pLw8RtY5nBc7HdJ"
-
-
-def archive_of(app: Database, user: str = "ada", *, raw: bool = False) -> bytes:
-    target = io.BytesIO()
-    export.write(app, TENANT, user, target, raw=raw)
-    return target.getvalue()
-
-
-def lines(archive: bytes) -> Mapping[str, Sequence[Json]]:
-    """The lines of each file of an archive, by its name without the ending."""
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        return {
-            name.partition(".")[0]: [json.loads(line) for line in opened.read(name).decode().splitlines()]
-            for name in opened.namelist()
-        }
 
 
 def test_it_holds_messages_and_memories_with_versions_and_says_how_many(app: Database) -> None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from core import agents
+from core.agents import QUEUES
 from core.config import Settings
 from core.memory import writer
 from core.storage.db import Database
@@ -19,7 +20,7 @@ from tests.faults.model import serving
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works, at_work
-from workers import app, wiring
+from workers import wiring
 from workers.agents import table
 from workers.routing import router
 from workers.routing.router import INDEXER
@@ -68,7 +69,7 @@ def test_the_deduplicator_needs_a_user(app: Database, queue: Database, works: Wo
 def test_everyone_works_on_a_queue_that_a_worker_serves(settings: Settings) -> None:
     asked = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1"})
     assert set(table.queues(settings)) == set(table.AGENTS)
-    assert set(table.queues(settings).values()) <= set(app.QUEUES)
+    assert set(table.queues(settings).values()) <= set(QUEUES)
     assert {table.queues(asked)[name] for name in table.MODEL_USERS} == {"io"}
 
 

@@ -205,11 +205,22 @@ def test_a_message_that_waits_too_long_is_returned_and_delivered_again(
 ) -> None:
     monkeypatch.setattr(bus_consumer, "HOLD_SECONDS", 0.5)
     messages = _lose_answers(monkeypatch, 2)
-    publish(said("Hello.", id="e1"))
+    publish([said("Hello."), event()])
     until(rung.is_set)
     assert len(messages) == 3
     assert messages[0] is messages[1] is not messages[2]
-    assert len(log_of(app)) == 1
+    assert len(log_of(app)) == 2
+
+
+def test_equal_messages_are_equal_events_unless_they_have_one_identifier(
+    app: Database, publish: Callable[..., None]
+) -> None:
+    for identifier in (None, None, "m1", "m2", "m2"):
+        publish(event(), message_id=identifier)
+    publish(event(payload={"n": 2}), message_id="m2")
+    publish(event(id="last"))
+    until(lambda: "last" in {e.id for e in log_of(app)})
+    assert len(log_of(app)) == 6
 
 
 def _lose_answers(monkeypatch: pytest.MonkeyPatch, times: int) -> list[object]:

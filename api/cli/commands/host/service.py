@@ -119,7 +119,7 @@ def db_erase_again(
 
     Example: imprint db erase-again /mnt/backups/erasures.jsonl
     """
-    repeated = erasure_record.repeat_file(Settings(), file)
+    repeated = erasure_record.repeat_file(Settings(), file, in_use=True)
     finish_if_json(as_json, {"erasures_repeated": dict(repeated)})
     err.print(f"Erased again: {backup.erasures_in_words(repeated.items()) or 'nothing'}.", highlight=False)
 

@@ -14,6 +14,7 @@ from api.stack.external import External
 from core.errors import Misconfigured
 from core.events import broker_users
 from core.events.doorbell import broker_url
+from core.settings import brokers
 
 OLDEST_REDIS: Final = (6, 2)
 FULL_SHARE: Final = 0.9
@@ -25,7 +26,11 @@ def is_known(installation: Installation) -> bool:
 
 
 def is_redis(installation: Installation) -> bool:
-    return is_known(installation) and broker_users.is_redis(broker_url(installation.settings))
+    return is_known(installation) and brokers.is_redis(broker_url(installation.settings))
+
+
+def is_rabbitmq(installation: Installation) -> bool:
+    return is_known(installation) and not brokers.is_redis(broker_url(installation.settings))
 
 
 def broker(installation: Installation) -> str:

@@ -129,7 +129,7 @@ def connections(installation: Installation) -> str:
 
 def snapshots(installation: Installation) -> str:
     """Check for what keeps dead rows from being removed, and for replication slots that keep the log."""
-    (row,) = installation.rows(_SNAPSHOTS, installation.watching)
+    (row,) = installation.rows(_SNAPSHOTS, installation.statistics_url)
     if row.seconds >= SNAPSHOT_SECONDS:
         raise CheckWarning(f"{row.holder} holds a snapshot for {row.seconds / 60:,.0f} min")
     for slot in installation.rows(_HELD_LOG, bytes=HELD_LOG_BYTES):

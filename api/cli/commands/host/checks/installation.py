@@ -25,7 +25,7 @@ TENANTS: Final = 100
 
 @dataclass(frozen=True)
 class Installation:
-    """The installation that the settings name. Nothing here writes."""
+    """The installation that the settings name. It is only read."""
 
     settings: Settings
 
@@ -63,8 +63,8 @@ class Installation:
             return db.app_url(self.settings)
 
     @property
-    def watching(self) -> URL:
-        """The URL that sees most of the server's statistics: the superuser's of an embedded server."""
+    def statistics_url(self) -> URL:
+        """The URL of the role that sees most of the server's statistics: the superuser of an embedded server."""
         if self.has_servers or not self.is_up:
             return self.owner_or_app
         embedded = Postgres(self.settings.home.expanduser().resolve())

@@ -89,8 +89,8 @@ def _require_vault_key(settings: Settings) -> None:
         raise Misconfigured(f"tenants have stored secrets, and neither IMPRINT_SECRETS_KEY nor {path} exists here")
 
 
-def signs_nothing(installation: Installation) -> bool:
-    """Return whether webhooks of the tenant `default` may be sent."""
+def sends_webhooks(installation: Installation) -> bool:
+    """Return whether the tenant `default` may send webhooks."""
     settings = installation.settings
     return bool(settings.webhook_hosts or settings.notify_channels)
 

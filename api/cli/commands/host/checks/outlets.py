@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import smtplib
-import ssl
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from api.cli.commands.host.checks.installation import Installation
+from core import smtp
 from core.errors import Misconfigured
 
 SECONDS: Final = 5.0
@@ -20,29 +20,17 @@ def has_mail(installation: Installation) -> bool:
 
 def mail(installation: Installation) -> str:
     """Log in to the mail server without sending anything."""
-    settings = installation.settings
-    server = urlsplit(settings.smtp_url.get_secret_value() if settings.smtp_url else "")
+    url = installation.settings.smtp_url.get_secret_value() if installation.settings.smtp_url else ""
+    server = urlsplit(url)
     where = f"{server.hostname}:{server.port or (465 if server.scheme == 'smtps' else 587)}"
     try:
-        with _connect(server.scheme, server.hostname or "", server.port or 0) as smtp:
-            if server.username is not None:
-                smtp.login(unquote(server.username), unquote(server.password or ""))
+        with smtp.log_in(url, SECONDS):
+            pass
     except smtplib.SMTPAuthenticationError as error:
         raise Misconfigured(f"{where} refuses the login ({error.smtp_code})") from None
     except (smtplib.SMTPException, OSError) as error:
         raise Misconfigured(f"{where} does not answer as a mail server: {type(error).__name__}") from None
     return f"{where} lets us in"
-
-
-def _connect(scheme: str, host: str, port: int) -> smtplib.SMTP:
-    if scheme == "smtps":
-        return smtplib.SMTP_SSL(host, port or 465, timeout=SECONDS, context=ssl.create_default_context())
-    smtp = smtplib.SMTP(host, port or 587, timeout=SECONDS)
-    smtp.ehlo()
-    if smtp.has_extn("starttls"):
-        smtp.starttls(context=ssl.create_default_context())
-        smtp.ehlo()
-    return smtp
 
 
 def has_mirror(installation: Installation) -> bool:

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from api.cli.commands.host import config
-from api.cli.commands.host.checks import backups, broker, database, keys, machine, models, outlets, service, work
+from api.cli.commands.host.checks import (
+    backups,
+    broker,
+    database,
+    keys,
+    machine,
+    models,
+    outlets,
+    rabbitmq,
+    service,
+    work,
+)
 from api.cli.commands.host.checks.check import Check, CheckResult
 from api.cli.commands.host.checks.installation import Installation
 from core.config import Settings
@@ -24,6 +35,14 @@ def _known_database(installation: Installation) -> bool:
 
 def _is_anywhere(installation: Installation) -> bool:
     return installation.is_anywhere
+
+
+def _uses_redis(installation: Installation) -> bool:
+    return _known_database(installation) and broker.is_redis(installation)
+
+
+def _uses_rabbitmq(installation: Installation) -> bool:
+    return _known_database(installation) and broker.is_rabbitmq(installation)
 
 
 CHECKS: Final = (
@@ -109,7 +128,7 @@ CHECKS: Final = (
         "webhooks are not signed",
         "Set IMPRINT_WEBHOOK_SECRET to `whsec_` and 32 random bytes in base64 (`openssl rand -base64 32`).",
         keys.webhooks,
-        applies=keys.signs_nothing,
+        applies=keys.sends_webhooks,
     ),
     Check(
         "receipts",
@@ -317,7 +336,7 @@ CHECKS: Final = (
         "`CONFIG SET maxmemory-policy noeviction`, also in its configuration; Redis 6.2 or newer.",
         broker.eviction,
         needs=("broker",),
-        applies=lambda installation: _known_database(installation) and broker.is_redis(installation),
+        applies=_uses_redis,
     ),
     Check(
         "sharing",
@@ -325,7 +344,39 @@ CHECKS: Final = (
         "Give each its own broker, or its own database of Redis (the number at the end of IMPRINT_BROKER_URL).",
         broker.sharing,
         needs=("broker",),
-        applies=lambda installation: _known_database(installation) and broker.is_redis(installation),
+        applies=_uses_redis,
+    ),
+    Check(
+        "permissions",
+        "the user of RabbitMQ may not declare or consume",
+        """`rabbitmqctl set_permissions -p VHOST USER ".*" ".*" ".*"`.""",
+        rabbitmq.permissions,
+        needs=("broker",),
+        applies=_uses_rabbitmq,
+    ),
+    Check(
+        "publishing",
+        "RabbitMQ takes no message: an alarm of memory or disk, or no permission to write",
+        "Free memory or disk on the nodes that `rabbitmq-diagnostics alarms` names; permissions as above.",
+        rabbitmq.publishing,
+        needs=("permissions",),
+        applies=_uses_rabbitmq,
+    ),
+    Check(
+        "quorum",
+        "a queue of RabbitMQ is classic, or has another delivery limit than Imprint declares",
+        "When it is empty and nothing publishes, `rabbitmqctl delete_queue -p VHOST QUEUE`, and restart the processes.",
+        rabbitmq.queues,
+        needs=("permissions",),
+        applies=_uses_rabbitmq,
+    ),
+    Check(
+        "consumers",
+        "nothing consumes a queue of RabbitMQ",
+        "Start workers for `io` and `cpu`, a router for `imprint.events`, on this IMPRINT_BROKER_URL; see the logs.",
+        rabbitmq.consumers,
+        needs=("permissions",),
+        applies=_uses_rabbitmq,
     ),
 )
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from api.cli.commands.host.checks.check import CheckWarning
 from api.cli.commands.host.checks.installation import Installation
+from core.agents import QUEUES
 from core.errors import Misconfigured
 from core.maintenance import heartbeat
-from core.maintenance.health import QUEUES
 from core.tenancy import endpoints
 from core.types import Json
 

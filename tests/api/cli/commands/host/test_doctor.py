@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import http.server
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,8 +17,10 @@ from core.config import Settings
 from core.inference.local_models.catalog import MODELS
 from core.maintenance import heartbeat
 from core.storage import db
+from tests import servers
 from tests.commands import Imprint, served
-from tests.ports import POLL_SECONDS, free_port
+from tests.ports import free_port
+from tests.servers import Handler
 
 _BEAT = text("""
     INSERT INTO heartbeats (process, at, version, queue, processes)
@@ -72,21 +72,13 @@ def answering(serving: Imprint, settings: Settings, monkeypatch: pytest.MonkeyPa
 def endpoint(status: int) -> Iterator[str]:
     """A model's endpoint that answers every request so."""
 
-    class Answering(http.server.BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             self.send_response(status)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with servers.serving(Answering) as url:
+        yield f"{url}/v1"
 
 
 def said(doctor: Imprint) -> dict[str, str]:
