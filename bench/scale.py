@@ -36,7 +36,7 @@ Figures = dict[str, Any]
 def steps(options: Any, home: Path, done: Mapping[str, Collection[int]]) -> Iterator[tuple[str, Figures]]:
     """Yield what each step has measured, with the kind of the step; `done`: sizes that are left out."""
     for count in sorted(set(options.messages) - set(done["flow"])):
-        yield "flow", scale_flow.measure(options.locomo, count)
+        yield "flow", scale_flow.measure(options.locomo, count, options.warm)
     if options.totals or options.owners:
         model = LocalEmbedder()
         sentences = embedded(home / "sentences.npy", model)
@@ -55,6 +55,7 @@ def merged(before: Sequence[Figures], figures: Figures, size: str) -> list[Figur
 def main() -> None:
     parser = arguments.parser(__doc__)
     parser.add_argument("--messages", type=int, nargs="*", default=MESSAGES)
+    parser.add_argument("--warm", type=int, default=40, help="messages worked off before, in each stack")
     parser.add_argument("--totals", type=int, nargs="*", default=TOTALS)
     parser.add_argument("--owners", type=int, nargs="*", default=OWNERS)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
@@ -69,6 +70,7 @@ def main() -> None:
         for kind, figures in steps(options, options.home or Path(folder), done):
             print(kind, json.dumps(figures, indent=1), flush=True)
             figures |= {"measured": f"{datetime.now(UTC):%Y-%m-%d}", "load": round(os.getloadavg()[1], 1)}
+            measured |= {"command": "python -m bench.scale", "cores": os.cpu_count()}
             measured |= {kind: merged(measured.get(kind, []), figures, SIZES[kind])}
             if options.json:
                 options.json.parent.mkdir(parents=True, exist_ok=True)

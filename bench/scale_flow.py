@@ -24,9 +24,6 @@ from bench.vectors import events_of
 from core.types import Json
 
 BATCH: Final = 200
-WARM: Final = 40
-"""Messages of somebody else, worked off before anything is measured."""
-
 ASKED_ABOUT: Final = 5
 """Questions whose answers are weighed."""
 
@@ -39,11 +36,14 @@ PATIENT: Final = {"lease_seconds": "600", "task_seconds": "600", "agent_seconds"
 Figures = dict[str, Any]
 
 
-def measure(locomo: Path, count: int) -> Figures:
-    """Return the costs of so many messages, by stage and process, and what they have left in the database."""
-    published, warm = _events(locomo, count), _events(locomo, WARM, "warm")
+def measure(locomo: Path, count: int, warm: int) -> Figures:
+    """Return the costs of so many messages, by stage and process, and what they have left in the database.
+
+    `warm`: messages of others, worked off before.
+    """
+    published, before_it = _events(locomo, count), _events(locomo, warm, "warm")
     with stack(**PATIENT) as stand, psycopg.connect(stand.admin_url, autocommit=True) as admin:
-        for batch in _batches(warm):
+        for batch in _batches(before_it):
             stand.settle(stand.call("POST", "/v1/events", batch)["settle_token"], flush=True)
         before = contents(admin)
         stages, sent = _stages(stand, admin, published)

@@ -80,6 +80,8 @@ def by_total(
 ) -> Iterator[Figures]:
     """Measure users of `EACH` memories each time that the store has grown to so many in all, but for those `done`."""
     users = dict[str, int]()
+    if not totals:
+        return
     with standing(home / "totals", Crowd("none", {}), sentences) as there:
         for total in totals:
             new = {f"u{number}": EACH for number in range(len(users), total // EACH)}
@@ -105,6 +107,8 @@ def _most_of(sizes: Mapping[str, int]) -> dict[str, int]:
 
 def by_owner(home: Path, model: LocalEmbedder, sentences: Floats, sizes: Sequence[int]) -> Iterator[Figures]:
     """Measure users of each size, who share one store."""
+    if not sizes:
+        return
     groups = {size: [f"s{size}-{number}" for number in range(PEOPLE.get(size, 1))] for size in sizes}
     crowd = Crowd("owners", {user: size for size, users in groups.items() for user in users})
     with standing(home / "owners", crowd, sentences) as there:

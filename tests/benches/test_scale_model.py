@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench import scale_costs, scale_model
 from bench.scale import merged
-from bench.scale_costs import Costs, Line, Power, by_table, costs_from, line, power, predictions
-from bench.scale_model import COSTS, TIERS, Assumptions, Workload, bill, sensitivity, table
+from bench.scale_costs import Line, Power, by_table, costs_from, line, power, predictions
+from bench.scale_model import COSTS, TIERS, Assumptions, Workload, bill, sensitivity, table, units
 
 MESSAGE_MS = {"api": 2.0, "router": 3.0, "workers": 40.0, "broker": 1.0, "postgres": 20.0}
 ROWS = {"memories": 0.5, "messages": 1.0, "search_index": 1.5, "events": 2.0}
@@ -157,6 +158,22 @@ def test_either_limit_of_a_machine_makes_more_cells(limit: str) -> None:
     assert bill(work, replace(roomy, **{limit: getattr(Assumptions(), limit)}), EXACT).cells > 1
 
 
+def test_more_users_at_once_than_one_process_can_keep_need_more_processes() -> None:
+    rows_bytes = Workload().rows * EXACT.cached_bytes
+    fitting = scale_model.CACHE_BYTES / rows_bytes * 86_400 / 600 / 4 / 2 / 0.3
+    few, many = (bill(Workload(users=users), Assumptions(), EXACT) for users in (0.9 * fitting, 9 * fitting))
+    assert few.api_processes == 1
+    assert many.api_processes >= 9 * 3, "each of a visit's three searches may meet another process"
+    assert many.busy_cores["api"] > 10.5 * few.busy_cores["api"]
+
+
+def test_memory_alone_makes_machines_larger() -> None:
+    work = Workload(users=1e6)
+    small, roomy = (bill(work, replace(Assumptions(), core_gb=gb), EXACT) for gb in (1, 1e6))
+    assert small.machine_cores > roomy.machine_cores
+    assert small.cores == roomy.cores
+
+
 def test_a_doubled_input_changes_what_depends_on_it() -> None:
     factors = sensitivity(Workload(users=1e6), Assumptions(), EXACT)
     assert factors["users"]["disk"] == pytest.approx(2)
@@ -194,8 +211,10 @@ def test_a_value_that_cannot_be_is_refused(
     assert complaint in capsys.readouterr().err
 
 
-def test_the_table_of_the_manual_is_that_of_the_model(root: Any) -> None:
+def test_tables_of_the_manual_are_those_of_the_model(root: Path) -> None:
     page = (root / "docs" / "scale.md").read_text(encoding="utf-8").splitlines()
-    costs: Costs = costs_from(json.loads(COSTS.read_text(encoding="utf-8")))
-    assert [row for row in table(costs) if row not in page] == []
+    measured = json.loads(COSTS.read_text(encoding="utf-8"))
+    costs = costs_from(measured)
+    rows = [*table(costs), *units(costs), *scale_costs.checked(measured)]
+    assert [row for row in rows if row not in page] == []
     assert len(TIERS) == 6

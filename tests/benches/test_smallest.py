@@ -97,7 +97,7 @@ SERVED: Final = {
     "profile": Run("--rounds 1 --known 20"),
     "retention": Run("", {"MESSAGES": 200, "LENGTH": 5, "DUE": 20, "EVENTS": 100}),
     "route": Run("", {"EVENTS": 100, "BATCH": 20, "RULES": 2}),
-    "scale": Run("--messages 8 --totals 1000 --owners 100 --locomo {tmp}/locomo.json"),
+    "scale": Run("--messages 8 --warm 4 --totals 1000 --owners --locomo {tmp}/locomo.json"),
     "search": Run("--rows 1000 --questions 5"),
     "searchable": Run("", {"ROUNDS": 2}),
     "stream": Run("", {"FOLLOWERS": 2, "EVENTS": 40, "BATCH": 10}),
