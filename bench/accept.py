@@ -16,7 +16,7 @@ import os
 import signal
 import statistics
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 import psycopg
@@ -106,10 +106,15 @@ def _batch() -> list[dict[str, str | dict[str, str]]]:
     ]
 
 
-@contextlib.contextmanager
-def only_api(stand: Stand) -> Iterator[None]:
+def only_api(stand: Stand) -> contextlib.AbstractContextManager[None]:
     """Only the API and the database run."""
-    pids = [int((stand.home / "run" / f"{name}.pid").read_text().split()[0]) for name in OTHERS]
+    return paused(stand, OTHERS)
+
+
+@contextlib.contextmanager
+def paused(stand: Stand, members: Sequence[str]) -> Iterator[None]:
+    """Stop these members of the stack, with the processes of their groups, while this is open."""
+    pids = [int((stand.home / "run" / f"{name}.pid").read_text().split()[0]) for name in members]
     for pid in pids:
         os.killpg(pid, signal.SIGSTOP)
     try:

@@ -11,18 +11,15 @@ needs the right to read the servers' figures.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import arguments
+from bench import arguments, processes
 from bench.stand import home_stack
-
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(slots=True)
@@ -47,7 +44,9 @@ def run(*, small: bool, idle_seconds: float) -> tuple[list[tuple[float, float]],
         for number in range(2):
             began = time.perf_counter()
             with home_stack(Path(folder), *(["--small"] if small else [])) as stand:
-                starts.append((time.perf_counter() - began, sum(map(_all_cpu_seconds, _descendants(stand.pid)))))
+                starts.append(
+                    (time.perf_counter() - began, sum(map(processes.all_cpu_seconds, processes.descendants(stand.pid))))
+                )
                 if number:
                     return starts, _watch(stand.home, stand.pid, idle_seconds)
     raise AssertionError("There are two starts.")
@@ -55,87 +54,20 @@ def run(*, small: bool, idle_seconds: float) -> tuple[list[tuple[float, float]],
 
 def _watch(home: Path, root: int, seconds: float) -> dict[str, Usage]:
     time.sleep(40)  # What a start leaves to do: the model is read, workers shrink after 30 s.
-    before = {pid: _cpu_seconds(pid) for pid in _descendants(root)}
+    before = {pid: processes.cpu_seconds(pid) for pid in processes.descendants(root)}
     began = time.monotonic()
     time.sleep(seconds)
     passed = time.monotonic() - began
     usages = defaultdict[str, Usage](Usage)
-    names = _names(home, root)
-    for pid in sorted(_descendants(root)):
-        usage = usages[_name(pid, names)]
+    names = processes.member_names(home, root)
+    for pid in sorted(processes.descendants(root)):
+        usage = usages[processes.describe(pid, names)]
         usage.count += 1
-        usage.cpu += 100 * (_cpu_seconds(pid) - before.get(pid, 0.0)) / passed
-        memory = _memory(pid)
+        usage.cpu += 100 * (processes.cpu_seconds(pid) - before.get(pid, 0.0)) / passed
+        memory = processes.memory(pid)
         usage.pss += memory["Pss"]
         usage.own += memory["Private_Clean"] + memory["Private_Dirty"]
     return dict(usages)
-
-
-def _names(home: Path, root: int) -> dict[int, str]:
-    """Return the members of the stack by process id."""
-    files = (home / "run").glob("*.pid")
-    return {int(file.read_text().split()[0]): file.stem for file in files} | {root: "up"}
-
-
-def _name(pid: int, names: Mapping[int, str]) -> str:
-    """Return a member's name, or that of the member that started the process with what the process calls itself."""
-    if pid in names:
-        return names[pid]
-    owner = next((names[ancestor] for ancestor in _ancestors(pid) if ancestor in names), "?")
-    title = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-    if title.startswith("postgres: "):
-        own = title.removeprefix("postgres: imprint: ")
-        role = re.match(r"(imprint_\w+) ", own)
-        return f"{owner}: {f'connection of {role[1]}' if role else own.strip()}"
-    return f"{owner}: children"
-
-
-def _descendants(root: int) -> set[int]:
-    parents = {pid: _parent(pid) for pid in _pids()}
-    descendants, new = set[int](), {root}
-    while new:
-        descendants |= new
-        new = {pid for pid, parent in parents.items() if parent in new} - descendants
-    return descendants
-
-
-def _ancestors(pid: int) -> Iterator[int]:
-    while pid > 1:
-        pid = _parent(pid)
-        yield pid
-
-
-def _pids() -> Iterator[int]:
-    return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-
-
-def _stat(pid: int) -> list[str]:
-    """Return the fields of `/proc/PID/stat` behind the name, which may hold spaces; none if the process is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def _parent(pid: int) -> int:
-    fields = _stat(pid)
-    return int(fields[1]) if fields else 0
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = _stat(pid)
-    return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
-
-
-def _all_cpu_seconds(pid: int) -> float:
-    """Return the processor seconds of a process and of its children that have ended."""
-    return sum(map(int, _stat(pid)[11:15])) / TICKS
-
-
-def _memory(pid: int) -> Mapping[str, float]:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
-    pairs = (line.split()[:2] for line in lines)
-    return {name.rstrip(":"): int(kilobytes) * 1024 / 1e6 for name, kilobytes in pairs}
 
 
 def show(starts: list[tuple[float, float]], usage: Mapping[str, Usage]) -> None:

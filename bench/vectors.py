@@ -34,10 +34,10 @@ def run(model: str, turns: Sequence[Json]) -> dict[str, float]:
     """Figures of one model. A message of another user, which is not counted, loads it first."""
     port = free_port()
     with stack(embedding=model, metrics_port=str(port)) as stand:
-        _publish(stand, _events("warm", turns[:8]))
+        _publish(stand, events_of("warm", turns[:8]))
         before = _vectors(port)
         began = time.perf_counter()
-        token = _publish(stand, _events(USER, turns), settle=False)
+        token = _publish(stand, events_of(USER, turns), settle=False)
         _await_vectors(stand, len(turns))
         complete = time.perf_counter() - began
         stand.settle(token, flush=True)
@@ -51,7 +51,7 @@ def run(model: str, turns: Sequence[Json]) -> dict[str, float]:
     }
 
 
-def _events(user: str, turns: Sequence[Json]) -> list[Json]:
+def events_of(user: str, turns: Sequence[Json]) -> list[Json]:
     """Each turn as `message.added`, and the end of each session."""
     events: list[Json] = []
     for session, group in itertools.groupby(turns, key=lambda turn: turn["session"]):
