@@ -19,10 +19,12 @@ from starlette.routing import Match
 
 from api.app import ROUTERS
 from api.cli import lazy, program
+from bench import event_types
 from bench import metrics as metrics_table
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing
+from core.events.descriptions import DESCRIPTIONS
 from core.events.reserved import EMITTED
 from rules.document import schema
 from rules.document.targets import TARGETS
@@ -182,9 +184,20 @@ def emitted(root: Path) -> set[str]:
 
 
 def table_rows(root: Path) -> dict[str, str]:
-    """The lines of the tables in docs/events.md by what stands first in them."""
-    lines = (root / "docs" / "events.md").read_text(encoding="utf-8").splitlines()
+    """The lines of the tables of events and agents by what stands first in them, for a type that clients publish theirs."""
+    pages = [(root / "docs" / name).read_text(encoding="utf-8") for name in ("event-types.md", "events.md")]
+    lines = "".join(pages).splitlines()
     return {found[1]: line for line in lines if (found := re.match(r"\| `([a-z_.]+)` \|", line))}
+
+
+def test_the_table_of_event_types_is_that_of_their_descriptions(root: Path) -> None:
+    written = (root / "docs" / "event-types.md").read_text(encoding="utf-8")
+    assert written == event_types.page(), "Run `python -m bench.event_types > docs/event-types.md`."
+
+
+@pytest.mark.parametrize("name", EMITTED)
+def test_every_field_of_an_event_is_in_its_description(name: str) -> None:
+    assert [field for field in EMITTED[name] if f"`{field}`" not in DESCRIPTIONS[name].payload] == []
 
 
 def test_every_event_and_agent_is_in_the_manual_and_nothing_else(root: Path) -> None:
