@@ -19,7 +19,7 @@ from starlette.routing import Match
 
 from api.app import ROUTERS
 from api.cli import lazy, program
-from bench import event_types
+from bench import event_types, rooms
 from bench import metrics as metrics_table
 from bench import settings as settings_table
 from core import metrics
@@ -135,6 +135,16 @@ def test_nothing_is_left_to_do(root: Path) -> None:
     assert [path for path, written, _ in sources(root) if marks.search(written)] == []
 
 
+def test_the_table_of_rooms_is_that_of_the_folders(root: Path) -> None:
+    packages = ("api", "workers", "rules", "core")
+    folders = {
+        f"{file.parents[1].name}/{file.parent.name}" for name in packages for file in root.glob(f"{name}/*/__init__.py")
+    }
+    assert set(rooms.FIRST) == folders
+    written = (root / "docs" / "rooms.md").read_text(encoding="utf-8")
+    assert written == rooms.page(), "Run `python -m bench.rooms > docs/rooms.md`."
+
+
 def test_every_public_module_says_what_it_is(root: Path) -> None:
     assert [path for path, _, tree in sources(root) if ast.get_docstring(tree) is None] == []
 
@@ -184,7 +194,7 @@ def emitted(root: Path) -> set[str]:
 
 
 def table_rows(root: Path) -> dict[str, str]:
-    """The lines of the tables of events and agents by what stands first in them, for a type that clients publish theirs."""
+    """The lines of the tables of events and agents by what stands first; those of clients for what they publish too."""
     pages = [(root / "docs" / name).read_text(encoding="utf-8") for name in ("event-types.md", "events.md")]
     lines = "".join(pages).splitlines()
     return {found[1]: line for line in lines if (found := re.match(r"\| `([a-z_.]+)` \|", line))}
