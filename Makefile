@@ -38,7 +38,7 @@ WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring recovery model
+.PHONY: map pages help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring recovery model
 .PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
 .PHONY: fuzz lock clean
 
@@ -217,6 +217,16 @@ peers: $(DEV) ## Beside mem0, LangGraph's store and rank_bm25, each in an enviro
 
 search: $(DEV) ## Search at a million memories, with its plot (a quarter of an hour)
 	$(BIN)/python -m bench.search --svg docs/pictures/search.svg
+
+pages: $(DEV) ## The pages of the manual that are made from the code
+	$(BIN)/python -m bench.runbooks > docs/alerts.md
+	$(BIN)/python -m bench.commands > docs/cli.md
+	$(BIN)/python -m bench.default_rules > docs/default-rules.md
+	$(BIN)/python -m bench.checks > docs/doctor.md
+	$(BIN)/python -m bench.event_types > docs/event-types.md
+	$(BIN)/python -m bench.metrics > docs/metrics.md
+	$(BIN)/python -m bench.rooms > docs/rooms.md
+	$(BIN)/python -m bench.settings > docs/settings.md
 
 map: $(DEV) ## The picture of the rooms in docs/architecture.md, from the imports
 	$(BIN)/python docs/pictures/rooms.py

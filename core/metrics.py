@@ -19,43 +19,52 @@ SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 FRESH = (*SLOW, 1800, 3600, 21600, 86400)
 BATCH = [2**power for power in range(11)]
 
-EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log", ["door"])
+EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log (`http`, `bus`)", ["door"])
 EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that were already in the log", ["door"])
 EVENTS_REFUSED = Counter(
-    "imprint_events_refused_total", "Refused batches by reason: invalid, too large, overloaded", ["door", "reason"]
+    "imprint_events_refused_total",
+    "Refused batches: `invalid`, `overloaded`, on the bus also `compressed`, `too_large`, `unauthorized`",
+    ["door", "reason"],
 )
-EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events for which the rules have been evaluated")
+EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events that the rules have decided")
 
-LOG_UNROUTED = Gauge("imprint_log_unrouted_events", "Events waiting for the router", multiprocess_mode="mostrecent")
+LOG_UNROUTED = Gauge(
+    "imprint_log_unrouted_events",
+    "Events waiting for the router (counted up to 100,000)",
+    multiprocess_mode="mostrecent",
+)
 LOG_LAG = Gauge(
     "imprint_log_lag_seconds", "Age of the oldest event waiting for the router", multiprocess_mode="mostrecent"
 )
 
 DECISIONS = Counter(
     "imprint_decisions_total",
-    "Verdicts of rules on matching events; all rules other than the defaults count as `other`",
+    "Decisions: `fired`, `gathered`, `held`; `rule` is a default rule, or `other`",
     ["rule", "verdict"],
 )
-REPLAYED = Counter("imprint_replayed_events_total", "Stored events on which a replay has decided", ["mode"])
-RULE_FAULTS = Counter(
-    "imprint_rule_faults_total", "Values whose type differs from the one a condition compares", ["operator"]
+REPLAYED = Counter("imprint_replayed_events_total", "Events decided by replays", ["mode"])
+RULE_FAULTS = Counter("imprint_rule_faults_total", "Values of an unexpected type in conditions", ["operator"])
+
+LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failures of a background loop, which continues", ["loop"])
+
+DISPATCHES = Counter(
+    "imprint_dispatches_total", "Dispatches that reached a status; `running`: attempts", ["target", "queue", "status"]
 )
-
-LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed iterations of background loops", ["loop"])
-
-DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "queue", "status"])
 DISPATCHES_OPEN = Gauge(
-    "imprint_dispatches_open", "Current dispatches by status", ["status"], multiprocess_mode="mostrecent"
+    "imprint_dispatches_open",
+    "Dispatches now `pending`, `running`, `retrying` or `dead`",
+    ["status"],
+    multiprocess_mode="mostrecent",
 )
 DISPATCH_OLDEST = Gauge(
     "imprint_dispatch_oldest_pending_seconds",
     "Age of the oldest dispatch that has not started",
     multiprocess_mode="mostrecent",
 )
-DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches sent again by the sweep")
+DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches that the sweep resent")
 DISPATCHES_CLAIMABLE = Gauge(
     "imprint_dispatches_claimable",
-    "Dispatches that a worker would begin now if it were free",
+    "Dispatches that a free worker would begin now",
     ["queue"],
     multiprocess_mode="mostrecent",
 )
@@ -68,16 +77,14 @@ DISPATCHES_RETRYING = Gauge(
     multiprocess_mode="mostrecent",
 )
 DISPATCHES_DEAD = Gauge("imprint_dispatches_dead", "Dead letters", multiprocess_mode="mostrecent")
-DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended by their timeout", ["target"])
+DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts that exceeded their time limit", ["target"])
 TENANTS_WAITING = Gauge(
     "imprint_queue_tenants_waiting",
     "Tenants with waiting work",
     ["queue"],
     multiprocess_mode="mostrecent",
 )
-WORKER_PROCESSES = Gauge(
-    "imprint_queue_processes", "Processes currently serving a queue", ["queue"], multiprocess_mode="mostrecent"
-)
+WORKER_PROCESSES = Gauge("imprint_queue_processes", "Processes of the queue", ["queue"], multiprocess_mode="mostrecent")
 DISPATCH_WAIT = Histogram(
     "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
 )
@@ -90,92 +97,137 @@ DISPATCHES_FAILED = Counter(
 DISPATCHES_REJECTED = Counter(
     "imprint_dispatches_rejected_total", "Dispatches that a worker was sent and could not begin", ["target", "queue"]
 )
-WEBHOOK_DELIVERIES = Counter("imprint_webhook_deliveries_total", "Requests of webhooks, by outcome", ["outcome"])
+WEBHOOK_DELIVERIES = Counter(
+    "imprint_webhook_deliveries_total", "Requests of webhooks: `delivered`, `retried`, `refused`", ["outcome"]
+)
 WEBHOOK = Histogram("imprint_webhook_seconds", "Time until a webhook was answered or failed", buckets=SLOW)
 
 SEARCHABLE = Histogram(
     "imprint_searchable_seconds",
-    "Time from the acceptance of a message to the commit of its index entry; until then searches scan it directly",
+    "Time from the acceptance of a message until its words are indexed",
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
-SEARCH_ARM = Histogram("imprint_search_arm_seconds", "Time of one arm of a search", ["arm"], buckets=FAST)
+SEARCH_ARM = Histogram(
+    "imprint_search_arm_seconds",
+    "Time of each stage of a search: `names`, `embedding`, `fields`, `index`, "
+    "`vector`, `lexical`, `documents`, `fusion`, `order`, `texts`",
+    ["arm"],
+    buckets=FAST,
+)
 SEARCHES_EMPTY = Counter("imprint_searches_empty_total", "Searches without a result", ["method"])
-ANSWERS = Counter("imprint_answers_total", "Questions by who answered them, and the outcome", ["by", "outcome"])
-SEARCH_KEPT_BYTES = Gauge(
-    "imprint_search_kept_bytes", "Bytes of index rows cached for searches and judgements", multiprocess_mode="livesum"
+ANSWERS = Counter(
+    "imprint_answers_total",
+    "Questions by who answered them: `model` or `statement`; `answered` or `unknown`",
+    ["by", "outcome"],
 )
+SEARCH_KEPT_BYTES = Gauge("imprint_search_kept_bytes", "Bytes of cached index rows", multiprocess_mode="livesum")
 SEARCH_KEPT_USERS = Gauge(
-    "imprint_search_kept_users", "Owners whose index rows are cached", multiprocess_mode="livesum"
+    "imprint_search_kept_users", "Cached users, groups and combinations of both", multiprocess_mode="livesum"
 )
-SEARCH_READS = Counter("imprint_search_reads_total", "Reads of an owner's index rows for the cache, by kind", ["kind"])
-CONTEXTS = Counter(
-    "imprint_contexts_total", "Contexts built; truncated: whether something was left out for the limit", ["truncated"]
+SEARCH_READS = Counter(
+    "imprint_search_reads_total",
+    "Reads of index rows into the cache: `whole`, `delta`, `nothing`, `uncached` (the database answered)",
+    ["kind"],
 )
+CONTEXTS = Counter("imprint_contexts_total", "Contexts built; `yes`: the token limit left something out", ["truncated"])
 CONTEXT_TOKENS = Histogram(
     "imprint_context_tokens", "Tokens of a context", buckets=[2**power * 125 for power in range(11)]
 )
 CONTEXT_LEFT_OUT = Counter(
-    "imprint_context_left_out_total", "Items that contexts had no place for, by reason", ["reason"]
+    "imprint_context_left_out_total",
+    "Items that contexts left out: no `room`, `enough` others, `repetition`, little `gain` or `relevance`, `hidden`",
+    ["reason"],
 )
-CACHE = Counter("imprint_cache_lookups_total", "Lookups in the caches of this service", ["cache", "outcome"])
+CACHE = Counter(
+    "imprint_cache_lookups_total",
+    "Lookups (`hit`, `miss`) of `vectors`, of index `rows` for searches, of recent `messages`",
+    ["cache", "outcome"],
+)
 CACHES: Final = ("vectors", "rows", "messages")
 for _cache in CACHES:
     for _outcome in ("hit", "miss"):
         CACHE.labels(_cache, _outcome)
-EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
+EMBED = Histogram("imprint_embed_seconds", "Part of `imprint_search_seconds` spent on the query's vector", buckets=FAST)
 VECTORS = Counter(
     "imprint_vectors_total",
-    "Vectors of texts, not of queries, by origin: made, cached (by this process), stored (in the search index)",
+    "Vectors of texts: `made` by the model, `cached` by the process, `stored` in the index",
     ["origin"],
 )
 for _origin in ("made", "cached", "stored"):
     VECTORS.labels(_origin)
 EMBED_TEXTS = Histogram("imprint_embed_batch_texts", "Texts of one call of the embedding model", buckets=BATCH)
 EMBED_BATCH = Histogram("imprint_embed_batch_seconds", "Time of one call of the embedding model", buckets=SLOW)
-MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "outcome"], buckets=FAST)
+MCP = Histogram(
+    "imprint_mcp_seconds",
+    "Time to answer a tool call: `answered`, `refused`, `failed`",
+    ["tool", "outcome"],
+    buckets=FAST,
+)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 
-MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
+MEMORIES = Counter(
+    "imprint_memories_total",
+    "Memories `added`, `confirmed`, `superseded`, `merged`, `replaced`, "
+    "`disputed`, `archived` or `used`; candidates `ignored`",
+    ["change"],
+)
 FRESHNESS = Histogram(
     "imprint_memory_freshness_seconds",
     "Time from the acceptance of the newest message that a memory quotes to the commit of the memory",
     buckets=FRESH,
 )
 WINDOWS_SKIPPED = Counter(
-    "imprint_windows_skipped_total", "Windows of messages that an extraction did not read, by reason", ["reason"]
+    "imprint_windows_skipped_total",
+    "Windows of messages that an extraction did not read: `trivial`, `known`, `failed`, `postponed`",
+    ["reason"],
 )
-EXPIRED = Counter("imprint_expired_rows_total", "Rows removed because their time of retention was over", ["kind"])
-MODEL_CALLS = Counter("imprint_model_calls_total", "Calls to a language model", ["model", "outcome"])
-MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens as reported by the language model", ["model", "direction"])
+EXPIRED = Counter(
+    "imprint_expired_rows_total",
+    "Rows that left by retention: `messages`, `tool_results`, "
+    "`sessions`, `events`, `dispatches`, `decisions`, `queries`",
+    ["kind"],
+)
+MODEL_CALLS = Counter(
+    "imprint_model_calls_total",
+    "Calls: `ok`, `misshapen`, `truncated`, `declined`, `filtered`, "
+    "`unsupported`, `refused`; `+estimated`: without its own count of tokens",
+    ["model", "outcome"],
+)
+MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens: `input`, `output`", ["model", "direction"])
 
 
 ADMISSIONS = Counter(
-    "imprint_model_admissions_total", "Dispatches at the model's admission control, by outcome", ["outcome"]
+    "imprint_model_admissions_total",
+    "Admissions to the model: `admitted`, `probe`, or waiting for `requests`, `tokens`, `breaker`, `budget`",
+    ["outcome"],
 )
 
 BREAKER_OPEN = Gauge(
     "imprint_model_breaker_open",
-    "1 while the provider refuses requests and none are sent",
+    "1: calls are suspended",
     ["provider"],
     multiprocess_mode="mostrecent",
 )
 BUDGET_LEFT = Gauge(
     "imprint_model_budget_left",
-    "Smallest share of a day's budget that any tenant has left, from 0 to 1",
+    "Smallest share of a day's budget that any tenant has left, 0 to 1: `tokens`, `cost`",
     ["unit"],
     multiprocess_mode="mostrecent",
 )
 
 CLOCK_LAG = Gauge(
-    "imprint_clock_lag_seconds", "Time by which the last schedule fired late", multiprocess_mode="mostrecent"
+    "imprint_clock_lag_seconds", "Seconds by which the last schedule fired late", multiprocess_mode="mostrecent"
 )
 CLOCK_SKEW = Gauge(
     "imprint_clock_skew_seconds", "Time of the clock's host minus time of the database", multiprocess_mode="mostrecent"
 )
 
 DATABASE_CONNECTIONS = Gauge(
-    "imprint_database_connections", "Connections of this process's pools", ["state"], multiprocess_mode="livesum"
+    "imprint_database_connections",
+    "Connections of the processes' pools: `used` at once at most within a second, and `idle` beside them",
+    ["state"],
+    multiprocess_mode="livesum",
 )
 DATABASE_WAIT = Histogram("imprint_database_wait_seconds", "Time to get a connection of a pool", buckets=FAST)
 TABLE_BYTES = Gauge(
@@ -194,14 +246,14 @@ OLDEST_SNAPSHOT = Gauge(
 )
 PROCESS_MEMORY = Gauge(
     "imprint_process_memory_bytes",
-    "Memory of a process; shared pages are divided",
+    "Memory of each process; shared pages are divided",
     ["pid"],
     multiprocess_mode="liveall",
 )
 
 CELERY_WORKER_UP = Gauge(
     "celery_worker_up",
-    "1: the worker has a current heartbeat; 0: it had one within a day",
+    "1: the worker has a current heartbeat; 0: it had one within a day, and was not stopped",
     ["hostname"],
     multiprocess_mode="mostrecent",
 )
@@ -209,7 +261,7 @@ CELERY_TASKS_ACTIVE = Gauge(
     "celery_worker_tasks_active", "Dispatches that a worker runs now", ["hostname"], multiprocess_mode="livesum"
 )
 CELERY_QUEUE_LENGTH = Gauge(
-    "celery_queue_length", "Equal to imprint_dispatches_claimable", ["queue_name"], multiprocess_mode="mostrecent"
+    "celery_queue_length", "Equal to `imprint_dispatches_claimable`", ["queue_name"], multiprocess_mode="mostrecent"
 )
 
 

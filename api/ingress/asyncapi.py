@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from core.events.descriptions import DESCRIPTIONS
 from core.events.parsing import PAYLOADS, NativeEvent
 from core.events.reserved import EMITTED, SERVICE
 from core.types import Json
@@ -99,7 +100,11 @@ def _accepted(kind: str, model: type[BaseModel], schemas: dict[str, Any]) -> Jso
 
 def _emitted(kind: str) -> Json:
     fields: Json = {name: {} for name in EMITTED.get(kind, ())}
-    return _message(kind, {"type": "object", "properties": fields}, {"source": {"const": SERVICE}})
+    message = _message(kind, {"type": "object", "properties": fields}, {"source": {"const": SERVICE}})
+    if kind in DESCRIPTIONS:
+        when, payload = DESCRIPTIONS[kind]
+        message |= {"summary": f"{when[0].upper()}{when[1:]}.", "description": f"Payload: {payload}."}
+    return message
 
 
 def _message(kind: str, payload: Json, envelope: Json) -> Json:

@@ -95,7 +95,7 @@ def refusal(event_type: str) -> str:
     types = ", ".join(sorted(kind for kind in TYPES if kind.startswith(family)))
     return (
         f"only the service itself announces `{event_type}`; choose a type of your own, such as `my.{event_type}`. "
-        f"Reserved are {types}; docs/events.md lists all"
+        f"Reserved are {types}; docs/event-types.md lists all"
     )
 
 

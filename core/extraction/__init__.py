@@ -1,1 +1,1 @@
-"""Extraction of candidates from messages."""
+"""Extraction of candidates from messages, by rules or a model."""

@@ -1,1 +1,1 @@
-"""Writes of the search index."""
+"""Writes of the search index, and the cache of an owner's rows (`resident/`)."""

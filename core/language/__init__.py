@@ -1,1 +1,1 @@
-"""Tokens, sentences, dates and spelling in English and Chinese. Pure."""
+"""Words, sentences, dates and spelling, with a folder for each language (`en`, `zh`, `de`). Pure."""

@@ -1,1 +1,1 @@
-"""Undoing a change."""
+"""Undo of a change to a memory."""

@@ -60,7 +60,7 @@ class RunAgent(Model):
 
     action_type: Literal["run_agent"]
     target: Annotated[
-        str, Field(description="Name of the agent; `docs/events.md` lists them", examples=["memory_consolidator"])
+        str, Field(description="Name of the agent; `docs/event-types.md` lists them", examples=["memory_consolidator"])
     ]
     params: Params = Field(default_factory=dict)
 

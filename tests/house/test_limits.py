@@ -14,7 +14,8 @@ def page(root: Path, name: str = "guarantees.md") -> str:
 
 
 def test_the_table_of_limits_is_the_model(root: Path) -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \|$", page(root), re.MULTILINE)
+    _, limits = page(root, "settings.md").split("\n## Limits of a tenant\n")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \|$", limits, re.MULTILINE)
     fields = TenantLimits.model_fields
     assert rows == [(name, str(of.default), of.description) for name, of in fields.items()]
 

@@ -19,9 +19,12 @@ from starlette.routing import Match
 
 from api.app import ROUTERS
 from api.cli import lazy, program
+from bench import event_types, rooms
+from bench import metrics as metrics_table
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing
+from core.events.descriptions import DESCRIPTIONS
 from core.events.reserved import EMITTED
 from rules.document import schema
 from rules.document.targets import TARGETS
@@ -132,6 +135,16 @@ def test_nothing_is_left_to_do(root: Path) -> None:
     assert [path for path, written, _ in sources(root) if marks.search(written)] == []
 
 
+def test_the_table_of_rooms_is_that_of_the_folders(root: Path) -> None:
+    packages = ("api", "workers", "rules", "core")
+    folders = {
+        f"{file.parents[1].name}/{file.parent.name}" for name in packages for file in root.glob(f"{name}/*/__init__.py")
+    }
+    assert set(rooms.FIRST) == folders
+    written = (root / "docs" / "rooms.md").read_text(encoding="utf-8")
+    assert written == rooms.page(), "Run `python -m bench.rooms > docs/rooms.md`."
+
+
 def test_every_public_module_says_what_it_is(root: Path) -> None:
     assert [path for path, _, tree in sources(root) if ast.get_docstring(tree) is None] == []
 
@@ -159,9 +172,14 @@ def names_of_metrics() -> list[str]:
     return [one.name + ("_total" if one.type == "counter" else "") for one in described]
 
 
+def test_the_table_of_metrics_is_the_module(root: Path) -> None:
+    written = (root / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert written == metrics_table.page(), "Run `python -m bench.metrics > docs/metrics.md`."
+
+
 @pytest.mark.parametrize("name", names_of_metrics())
-def test_every_metric_is_in_the_manual(root: Path, name: str) -> None:
-    assert f"`{name}`" in (root / "docs" / "monitoring.md").read_text(encoding="utf-8")
+def test_every_metric_is_in_the_manual(name: str) -> None:
+    assert f"| `{name}`" in metrics_table.page()
 
 
 def emitted(root: Path) -> set[str]:
@@ -176,9 +194,20 @@ def emitted(root: Path) -> set[str]:
 
 
 def table_rows(root: Path) -> dict[str, str]:
-    """The lines of the tables in docs/events.md by what stands first in them."""
-    lines = (root / "docs" / "events.md").read_text(encoding="utf-8").splitlines()
+    """The lines of the tables of events and agents by what stands first; those of clients for what they publish too."""
+    pages = [(root / "docs" / name).read_text(encoding="utf-8") for name in ("event-types.md", "events.md")]
+    lines = "".join(pages).splitlines()
     return {found[1]: line for line in lines if (found := re.match(r"\| `([a-z_.]+)` \|", line))}
+
+
+def test_the_table_of_event_types_is_that_of_their_descriptions(root: Path) -> None:
+    written = (root / "docs" / "event-types.md").read_text(encoding="utf-8")
+    assert written == event_types.page(), "Run `python -m bench.event_types > docs/event-types.md`."
+
+
+@pytest.mark.parametrize("name", EMITTED)
+def test_every_field_of_an_event_is_in_its_description(name: str) -> None:
+    assert [field for field in EMITTED[name] if f"`{field}`" not in DESCRIPTIONS[name].payload] == []
 
 
 def test_every_event_and_agent_is_in_the_manual_and_nothing_else(root: Path) -> None:

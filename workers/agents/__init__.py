@@ -1,1 +1,1 @@
-"""Agents: the units of work that actions target."""
+"""Agents: one function for each unit of work that actions target."""
