@@ -100,10 +100,10 @@ def report(name: str, reader: LocalReader) -> Iterator[str]:
         (conversation.statements[at].candidate.content, conversation.statements[other].candidate.content)
         for at, other in places
     ]
-    log_odds = endings.read(reader, pairs)
+    readings = endings.read(reader, pairs)
     over = {at for at in range(len(conversation.statements)) if conversation.is_over(at)}
     exact = np.array([conversation.ended_by(other, at) for at, other in places])
-    values = np.array([log_odds[pair] for pair in pairs])
+    values = np.array([readings[pair].likely for pair in pairs])
     for level in LEVELS:
         chosen = values >= level
         ended = {other for (_, other), is_chosen in zip(places, chosen, strict=True) if is_chosen}

@@ -21,7 +21,7 @@ from bench import arguments
 from bench.judge_pairs import Pair, made
 from core.config import Settings
 from core.consolidation import endings
-from core.consolidation.endings import LogOdds
+from core.consolidation.endings import Readings
 from core.consolidation.judge import (
     USUAL,
     Kind,
@@ -74,7 +74,7 @@ def cosines(pairs: Sequence[Pair]) -> list[float]:
     return [float(vectors[p.first.content] @ vectors[p.second.content]) for p in pairs]
 
 
-def read_pairs(pairs: Sequence[Pair]) -> LogOdds:
+def read_pairs(pairs: Sequence[Pair]) -> Readings:
     """Log-odds of the reader for the pairs whose second statement may end anything."""
     model = LocalReader(idle_seconds=0)
     ending = endings.may_end(model, sorted({p.second.content for p in pairs}))
@@ -82,13 +82,13 @@ def read_pairs(pairs: Sequence[Pair]) -> LogOdds:
 
 
 def verdict(
-    pair: Pair, cosine: float, log_odds: LogOdds, thresholds: Thresholds = USUAL, model: str | None = None
+    pair: Pair, cosine: float, readings: Readings, thresholds: Thresholds = USUAL, model: str | None = None
 ) -> Kind:
     """Verdict of the judge on the second statement where the first is known, with a model's word where that is open."""
     c = pair.first
     known = KnownMemory(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
     judged = judge(pair.second, [known], thresholds)
-    if judged.kind is Kind.ADD and endings.ended(pair.second, KnownSet.of([known]), [], log_odds):
+    if judged.kind is Kind.ADD and endings.ended(pair.second, KnownSet.of([known]), [], readings):
         return Kind.SUPERSEDE
     if model is None or judged.kind is not Kind.ADD:
         return judged.kind
@@ -125,7 +125,7 @@ def show(name: str, measured: Measured) -> str:
     )
 
 
-def curve(pairs: Sequence[Pair], near: Sequence[float], log_odds: LogOdds) -> Iterator[str]:
+def curve(pairs: Sequence[Pair], near: Sequence[float], readings: Readings) -> Iterator[str]:
     """The judge with another `near`, and beside it what the cosine alone would do, and the cosine with the guards."""
     ways = " | ".join(f"{way}: precision | recall | false" for way in ("judge", "cosine alone", "with guards"))
     yield f"| cosine | {ways} |"
@@ -133,7 +133,7 @@ def curve(pairs: Sequence[Pair], near: Sequence[float], log_odds: LogOdds) -> It
     free = [conflict_between(p.first.content, p.second.content) is None for p in pairs]
     for at in CURVE:
         moved = replace(USUAL, near=at, merge=max(at, USUAL.merge))
-        judged = [outcome(verdict(p, c, log_odds, moved)) for p, c in zip(pairs, near, strict=True)]
+        judged = [outcome(verdict(p, c, readings, moved)) for p, c in zip(pairs, near, strict=True)]
         alone = ["same" if c >= at else "other" for c in near]
         guarded = [judgement if ok else "other" for judgement, ok in zip(alone, free, strict=True)]
         cells = (measure(pairs, outcomes) for outcomes in (judged, alone, guarded))
@@ -166,8 +166,8 @@ def main() -> None:
     parser.add_argument("--mistakes", action="store_true", help="print each pair of the half built on that went wrong")
     options = parser.parse_args()
     pairs = [p for p in made(options.locomo, options.longmemeval) if options.half in (None, HALVES[p.held_out])]
-    near, log_odds = cosines(pairs), read_pairs(pairs)
-    outcomes = [outcome(verdict(p, c, log_odds, model=options.model)) for p, c in zip(pairs, near, strict=True)]
+    near, readings = cosines(pairs), read_pairs(pairs)
+    outcomes = [outcome(verdict(p, c, readings, model=options.model)) for p, c in zip(pairs, near, strict=True)]
     lines = ["| pairs | number | precision | recall | false merges of near-misses |", "| --- | --- | --- | --- | --- |"]
     for name in ("all", *HALVES.values()):
         kept = [at for at, p in enumerate(pairs) if name in ("all", HALVES[p.held_out])]
@@ -180,7 +180,7 @@ def main() -> None:
     lines.append(show("rules written late", measure([pairs[at] for at in late], [outcomes[at] for at in late])))
     han = [at for at, p in enumerate(pairs) if not p.first.content.isascii() and "Ada" in p.first.content]
     lines.append(show("Chinese", measure([pairs[at] for at in han], [outcomes[at] for at in han])))
-    lines += ["", *families(pairs, outcomes), "", *curve(pairs, near, log_odds)]
+    lines += ["", *families(pairs, outcomes), "", *curve(pairs, near, readings)]
     if options.mistakes:
         lines += mistakes(pairs, near, outcomes)
     sys.stdout.write("\n".join(lines) + "\n")

@@ -5,6 +5,7 @@
     TALK="$DATA/memorybank_en_dev.json $DATA/memorybank_cn_dev.json $DATA/longmemeval_s_dev.json.gz"
     python -m bench.reader [--left-out cases_x e] [--epochs 3] [--talk $TALK] [--shares asks=0.1 slips=0.1] [--write]
         [--again] [--whole pairs_x pairs_y]
+    python -m bench.reader --behind leans explains [--write]
 
 The lower layers are those of the encoder and stay as they are. The upper ones begin as the encoder's and are trained
 with all heads together (`bench.reader_data`). Reported for each author who is left out: how many requests to forget
@@ -13,7 +14,7 @@ many slips the correction is found with both values; precision and recall of the
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
 on, at half the rate; `--shares` reads a part of the examples of some tasks, but all pairs of the authors that `--whole`
 names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that labelled data
-was added (decision 0078). `--write` stores the
+was added (decision 0078). `--behind` fits heads on what the stored layers read, without PyTorch. `--write` stores the
 weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which nothing else here does; an
 epoch of all takes some 40 minutes on two cores.
 """
@@ -47,14 +48,14 @@ TASKS = {
     "meant": ("meant",),
     "slips": ("slips",),
     "changes": ("over", "same", "more"),
-    "matters": ("matters", "leans"),
+    "matters": ("matters",),
 }
 """The heads that read the texts of each task."""
 
-GATE = "ends"
-"""Head that reads single messages and is fitted behind the others: a logistic regression on what they read."""
+BEHIND = {"ends": reader_data.ending, "leans": reader_data.leaning, "explains": reader_data.explaining}
+"""Heads that are fitted behind the others: logistic regressions on what they read, which move no layer."""
 
-GATE_RIDGE = 10.0
+RIDGES = {"ends": 10.0, "leans": 3.0, "explains": 3.0}
 
 HEAD_NAMES = tuple(head for heads in TASKS.values() for head in heads)
 BATCH = 32
@@ -281,20 +282,25 @@ class Training:
         return stored
 
 
-def with_gate(weights: Mapping[str, Any], left_out: frozenset[str], folder: Path) -> dict[str, Any]:
-    """Return weights with those of the gate."""
-    examples = list(reader_data.ending(left_out))
-    np.savez(folder / "without_gate.npz", **weights)
-    trained = Reader(GRAPHS / MULTILINGUAL.graph, read_files(MULTILINGUAL), folder / "without_gate.npz")
+def with_heads_behind(
+    weights: Mapping[str, Any], heads: Sequence[str], left_out: frozenset[str], folder: Path
+) -> dict[str, Any]:
+    """Return weights with those of the heads that are fitted behind the others."""
+    np.savez(folder / "without.npz", **weights)
+    trained = Reader(GRAPHS / MULTILINGUAL.graph, read_files(MULTILINGUAL), folder / "without.npz")
+    return {**weights, **{HEADS + name: _head_behind(trained, name, left_out) for name in heads}}
+
+
+def _head_behind(trained: Reader, name: str, left_out: frozenset[str]) -> Any:
+    examples = list(BEHIND[name](left_out))
     pooled = np.concatenate(
         [
             trained.pooled([example.texts for example in examples[at : at + POOLED]])
             for at in range(0, len(examples), POOLED)
         ]
     )
-    labels = np.array([example.labels[GATE] for example in examples])
-    head = regression.dense(pooled.astype(np.float64), labels, GATE_RIDGE)
-    return {**weights, HEADS + GATE: head.astype(np.float32)}
+    labels = np.array([example.labels[name] for example in examples])
+    return regression.dense(pooled.astype(np.float64), labels, RIDGES[name]).astype(np.float32)
 
 
 def _batches(rows: Sequence[Row]) -> list[list[Row]]:
@@ -321,7 +327,7 @@ def judged(weights: Path, left_out: Sequence[str]) -> Iterator[str]:
     examples = [example for case in kept_back for example in reader_data.pairs_of(case)]
     yield "pairs kept back: " + "; ".join(_levels(trained, head, examples) for head in TASKS["changes"])
     examples = [example for case in kept_back for example in reader_data.ending_of(case)]
-    yield f"messages kept back: {_levels(trained, GATE, examples)}"
+    yield f"messages kept back: {_levels(trained, 'ends', examples)}"
     for author in left_out:
         yield from (
             f"{author}: {describe(trained, by_author[author])}"
@@ -392,6 +398,19 @@ def _levels(trained: Reader, head: str, examples: Sequence[Example]) -> str:
     return f"{head}: precision / recall from log-odds of {', '.join(map(str, LEASTS))}: {', '.join(cells)}"
 
 
+def fit_behind(heads: Sequence[str], left_out: frozenset[str], *, write: bool) -> None:
+    """Fit heads on what the stored layers read, and print how far each moves from the stored one."""
+    with np.load(reader.WEIGHTS) as stored:
+        weights = {name: stored[name] for name in stored.files}
+    with tempfile.TemporaryDirectory() as folder:
+        fitted = with_heads_behind(weights, heads, left_out, Path(folder))
+    for name in heads:
+        before = weights.get(HEADS + name, np.zeros_like(fitted[HEADS + name]))
+        print(f"{name}: largest change of a weight {np.abs(fitted[HEADS + name] - before).max():.4f}", flush=True)
+    if write:
+        np.savez(reader.WEIGHTS, **fitted)
+
+
 def main() -> None:
     parser = arguments.parser(__doc__)
     parser.add_argument("--left-out", nargs="*", default=[])
@@ -400,8 +419,12 @@ def main() -> None:
     parser.add_argument("--shares", nargs="*", default=[], help="of which tasks what share is read: asks=0.1 slips=0.1")
     parser.add_argument("--whole", nargs="*", default=[], help="files of `pairs_data` of which every pair is read")
     parser.add_argument("--again", action="store_true", help="begin with the stored weights")
+    parser.add_argument("--behind", nargs="*", choices=BEHIND, default=[], help="fit these heads alone")
     parser.add_argument("--write", action="store_true")
     parsed = parser.parse_args()
+    if parsed.behind:
+        fit_behind(parsed.behind, frozenset(parsed.left_out), write=parsed.write)
+        return
     import torch  # noqa: PLC0415
 
     torch.manual_seed(0)
@@ -426,7 +449,7 @@ def main() -> None:
         print(line, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         weights = Path(folder) / "reader.npz"
-        np.savez(weights, **with_gate(training.weights(), left_out, Path(folder)))
+        np.savez(weights, **with_heads_behind(training.weights(), [*BEHIND], left_out, Path(folder)))
         for line in judged(weights, parsed.left_out):
             print(line, flush=True)
         if parsed.write:

@@ -5,6 +5,7 @@
 statement or does not; `wrong` and `right` are the value in the statement and the one that takes its place.
 `changes_data`: earlier statements, a message, and what it does to them. `pairs_data`: a statement, and later messages
 that update, end, repeat or leave it; every tenth statement of an author is kept for choosing thresholds.
+`references_data`: a sentence behind some said before it, and which of them it needs to be understood, if any.
 `matters_data`: conversations, and of each sentence whether it matters for months; `plain_data` and
 `work_data/train.jsonl`: single sentences, of talk and from work.
 `ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
@@ -17,7 +18,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ PAIRS = Path(__file__).with_name("pairs_data")
 PLAIN = Path(__file__).with_name("plain_data")
 MATTERS = Path(__file__).with_name("matters_data")
 PEOPLE = Path(__file__).with_name("people_data")
+REFERENCES = Path(__file__).with_name("references_data")
 SENTENCES = Path(__file__).with_name("work_data") / "train.jsonl"
 STRANGERS = 1
 """Statements of other cases that are set against each request: what it does not mean."""
@@ -92,9 +94,9 @@ def authors() -> Mapping[str, list[Json]]:
     return {file.stem: lines(file) for file in files}
 
 
-def cases_in(folder: Path) -> Mapping[str, list[Json]]:
+def cases_in(folder: Path, left_out: Collection[str] = ()) -> Mapping[str, list[Json]]:
     """Return the labelled cases of a folder by author."""
-    return {file.stem: lines(file) for file in sorted(folder.glob("*.jsonl"))}
+    return {file.stem: lines(file) for file in sorted(folder.glob("*.jsonl")) if file.stem not in left_out}
 
 
 def corrections() -> Mapping[str, list[Json]]:
@@ -338,19 +340,45 @@ def _changing_talks(draw: random.Random) -> Iterator[Example]:
 
 
 def mattering(cases: Sequence[Json]) -> Iterator[Example]:
-    """Yield each sentence of a person behind what was said before, whether it matters and whether it leans on that."""
+    """Yield each sentence of a person behind what was said before, and whether it matters."""
+    for sentence, before in _sentences(cases):
+        yield Example("matters", (sentence["text"], before), {"matters": sentence["keep"]})
+
+
+def _sentences(cases: Sequence[Json]) -> Iterator[tuple[Json, str]]:
+    """Yield each sentence of a person with the end of what was said before."""
     for case in cases:
         before = ""
         for turn in case["turns"]:
             sentences = turn.get("sentences", ())
             for sentence in sentences:
-                labels = {"matters": sentence["keep"]}
-                if sentence["keep"]:
-                    labels["leans"] = "needs" in sentence
-                yield Example("matters", (sentence["text"], before[-durability.BEFORE :]), labels)
+                yield sentence, before[-durability.BEFORE :]
                 before = f"{before} {sentence['text']}"
             if not sentences:
                 before = turn["text"]
+
+
+def leaning(left_out: frozenset[str]) -> Iterator[Example]:
+    """Yield sentences behind what was said before, and whether they need it to be understood."""
+    for case in _references(left_out):
+        before = " ".join(case["before"])[-durability.BEFORE :].strip()
+        yield Example("leans", (case["sentence"], before), {"leans": case["needs"]})
+    for cases in cases_in(MATTERS, left_out).values():
+        for sentence, before in _sentences(cases):
+            if sentence["keep"]:
+                yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
+
+
+def explaining(left_out: frozenset[str]) -> Iterator[Example]:
+    """Yield what was said before with a sentence that needs some of it, and whether it is that."""
+    for case in _references(left_out):
+        for at, before in enumerate(case["before"] if case["needs"] else ()):
+            yield Example("explains", (before, case["sentence"]), {"explains": case["which"] == at})
+
+
+def _references(left_out: frozenset[str]) -> Iterator[Json]:
+    for cases in cases_in(REFERENCES, left_out).values():
+        yield from cases
 
 
 def _mattering_alone(left_out: frozenset[str], draw: random.Random) -> Iterator[Example]:

@@ -28,12 +28,14 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 def ends(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[str]:
     """Yield a line for each language, and with `show` one for each pair that is judged wrongly."""
-    pairs = [(later["text"], case["earlier"]) for case in cases for later in case["later"]]
+    pairs = [(later["text"], f"Ada said: “{case['earlier']}”") for case in cases for later in case["later"]]
     over = [later["kind"] in OVER for case in cases for later in case["later"]]
     languages = [case["lang"] for case in cases for _ in case["later"]]
     ending = endings.may_end(reader, [text for text, _ in pairs])
+    readings = endings.read(reader, pairs)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for pair, is_over, language, value in zip(pairs, over, languages, reader.over(pairs).tolist(), strict=True):
+    for pair, is_over, language in zip(pairs, over, languages, strict=True):
+        value = readings[pair].likely
         judged = value >= endings.LEAST and pair[0] in ending
         counts[language][f"{'over' if is_over else 'holds'} {judged}"] += 1
         if show and judged != is_over:

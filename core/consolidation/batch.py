@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.consolidation import endings, judge, relations
-from core.consolidation.endings import LogOdds
+from core.consolidation.endings import Readings
 from core.consolidation.judge import Kind, OpinionKind, Pair, Thresholds, Verdict
 from core.memoize import memo_scope
 from core.memory import identity
@@ -41,7 +41,7 @@ Answers = Callable[[Pair], OpinionKind | None]
 
 NO_RESTS: Mapping[str, Vector] = MappingProxyType({})
 
-NOTHING_READ: LogOdds = MappingProxyType({})
+NOTHING_READ: Readings = MappingProxyType({})
 """Judgement of an installation without a reader."""
 
 
@@ -101,19 +101,19 @@ def decide(
     answers: Answers = no_answer,
     *,
     explicit: bool = False,
-    log_odds: LogOdds = NOTHING_READ,
+    readings: Readings = NOTHING_READ,
     least_certain: float = 0.0,
     rests: Mapping[str, Vector] = NO_RESTS,
 ) -> list[Change]:
     """Decide the changes of a merged batch, in order.
 
-    `explicit`: someone asked to store it. `log_odds`: what the reader says of the pairs of `endings.pairs`.
+    `explicit`: someone asked to store it. `readings`: what the reader says of the pairs of `endings.pairs`.
     `least_certain`: of an ending; one below it is a dispute for people to decide. `rests`: vectors of what remains of
     memories that are ended in part.
     """
     candidates = _with_fitting_slots(candidates, neighbours)
     replaced_at = _replaced_within(candidates)
-    batch = _Batch(thresholds, vectors.copy(), candidates, log_odds, rests)
+    batch = _Batch(thresholds, vectors.copy(), candidates, readings, rests)
     for index, candidate in enumerate(candidates):
         known = batch.current(neighbours[index], vectors[index])
         related = batch.relations_of(candidate)
@@ -125,7 +125,7 @@ def decide(
             verdict = relations.verdict(candidate, related, known, ends)
         else:
             verdict = _verdict(candidate, known.more(within), ends, thresholds, answers)
-        if verdict.kind is Kind.ADD and (later := endings.ended_by(candidate, known, log_odds)):
+        if verdict.kind is Kind.ADD and (later := endings.ended_by(candidate, known, readings)):
             if later.certainty < least_certain:
                 doubtful.append(later)
             else:
@@ -172,8 +172,9 @@ def _verdict(
     if verdict.kind is Kind.ADD and answers is not no_answer:
         pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
         verdict = judge.verdict_from_opinions(candidate, [(pair.known, answers(pair)) for pair in pairs]) or verdict
-    if ends and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in ends]):
-        return Verdict(Kind.SUPERSEDE, ends[0].known, ends[0].reason)
+    whole = [end for end in ends if not end.rest]
+    if whole and (verdict.kind is Kind.ADD or verdict.known in [end.known for end in whole]):
+        return Verdict(Kind.SUPERSEDE, whole[0].known, whole[0].reason)
     return verdict
 
 
@@ -184,7 +185,7 @@ class _Batch:
     thresholds: Thresholds
     vectors: Vectors
     candidates: Sequence[Candidate]
-    log_odds: LogOdds
+    readings: Readings
     rests: Mapping[str, Vector] = field(default_factory=lambda: NO_RESTS)
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
@@ -224,12 +225,12 @@ class _Batch:
 
     def ended_by(self, index: int, known: KnownSet) -> list[Revised]:
         """Return the known memories, and additions of this batch, that the candidate at a place ends."""
-        if not self.log_odds:
+        if not self.readings:
             return []
         candidate, cosines = self.candidates[index], self.vectors[:index] @ self.vectors[index]
         places = endings.within(candidate, self.candidates[:index], cosines)
         added = [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
-        return endings.ended(candidate, known, added, self.log_odds)
+        return endings.ended(candidate, known, added, self.readings, self.rests)
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -268,7 +269,8 @@ class _Batch:
         touched = {change.known.id for change in self.others if isinstance(change, Confirm | Merge | Replace)}
         if end.known.id in self.retired_ids | touched:
             return
-        fields = {"content": end.rest, "attribute": None, "value": None}
+        keeps_slot = bool(end.known.value) and str(end.known.value).casefold() in end.rest.casefold()
+        fields = {"content": end.rest} | ({} if keeps_slot else {"attribute": None, "value": None})
         vector = self.rests.get(end.rest)
         self.others.append(Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector))
         self.retired_ids.add(end.known.id)

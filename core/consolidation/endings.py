@@ -7,8 +7,8 @@ themselves (`core.consolidation.judge`), and what happens to one person or thing
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Collection, Container, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from core.language.ngrams import logistic
 from core.memory.codes import CATEGORIES, LONGEST, code_of, microseconds
 from core.memory.identity import KnownMemory, Revised
 from core.memory.known_set import Flags, KnownSet
-from core.statements import quotation
+from core.statements import clauses
 from core.types import Candidate, Category
 
 NEAREST: Final = 20
@@ -32,6 +32,12 @@ MAY_END: Final = -0.75
 LEAST: Final = 2.0
 """Log-odds from which a statement counts as ended."""
 
+CLAUSE: Final = 0.5
+"""Log-odds by which a clause that is read by itself is likelier to be over: nothing else blurs it."""
+
+LEANS: Final = 0.7
+"""Log-odds from which a clause says nothing without one that is over."""
+
 MARGIN: Final = 0.3
 """Log-odds below those of the likeliest within which a statement ends others, too: most end one thing, or two."""
 
@@ -40,8 +46,28 @@ _REASON: Final = "Something said later is likely to end it ({likely:.0%}, by the
 Floats = NDArray[np.float32]
 Pair = tuple[str, str]
 """The contents of a statement and of an earlier one."""
-LogOdds = Mapping[Pair, float]
-"""The log-odds that the first statement of each pair ends the second one."""
+
+
+class Reading(NamedTuple):
+    """How far a statement ends an earlier one: log-odds that it ends all of it, and that it ends a part of it.
+
+    `rest`: what remains of the earlier one; empty: nothing does.
+    """
+
+    whole: float
+    part: float
+    rest: str = ""
+
+    @property
+    def likely(self) -> float:
+        """Return the log-odds that count: those of a part, if what remains can be told."""
+        return self.part if self.rest else self.whole
+
+
+Readings = Mapping[Pair, Reading]
+"""What the reader says of pairs of statements."""
+
+UNREAD: Final = Reading(-np.inf, -np.inf)
 
 
 class Reader(Protocol):
@@ -53,6 +79,10 @@ class Reader(Protocol):
 
     def over(self, pairs: Sequence[Pair]) -> Floats:
         """Return the log-odds that the first text of each pair ends what the second one says."""
+        ...
+
+    def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that each text is understood only with the one beside it, said before."""
         ...
 
 
@@ -100,34 +130,102 @@ def within(candidate: Candidate, earlier: Sequence[Candidate], cosines: Floats) 
     return places[:NEAREST]
 
 
-def read(reader: Reader, pairs: Sequence[Pair]) -> LogOdds:
-    """Return what the reader says of each pair."""
-    log_odds = reader.over([(_words(new), _words(old)) for new, old in pairs])
-    return dict(zip(pairs, log_odds.tolist(), strict=True))
+def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
+    """Return what the reader says of each pair. An earlier statement of several clauses is read by each, too.
+
+    "I quit the orchestra" beside "I'm a nurse, and I play the cello in an orchestra" looks half as likely to end
+    anything as beside its second clause.
+    """
+    clauses_of = {old: _clauses(old) for _, old in pairs}
+    texts = [(_words(new), text) for new, old in pairs for text in (_words(old), *clauses_of[old])]
+    log_odds = iter(reader.over(texts).tolist())
+    values = {(new, old): (next(log_odds), [next(log_odds) + CLAUSE for _ in clauses_of[old]]) for new, old in pairs}
+    over = _with_dependent({pair: _over(*several) for pair, several in values.items()}, clauses_of, reader)
+    return {pair: _reading(pair[1], whole, parts, over[pair]) for pair, (whole, parts) in values.items()}
 
 
-def ended(candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], log_odds: LogOdds) -> list[Revised]:
-    """Return the known memories and additions of the batch that a candidate ends, the likeliest first."""
-    if not log_odds:
+def _reading(old: str, whole: float, parts: Sequence[float], over: frozenset[int]) -> Reading:
+    part = max(parts, default=whole)
+    if len(over) == len(parts):
+        return Reading(max(whole, part), part)
+    return Reading(whole, part, clauses.without(old, over) if over else "")
+
+
+def _clauses(content: str) -> list[str]:
+    """Return the clauses of a statement that are read by themselves; none if there is one."""
+    several = clauses.clauses(clauses.framed(content).words)
+    return [clauses.bare(clause) for clause in several] if len(several) > 1 else []
+
+
+def _over(whole: float, parts: Sequence[float]) -> frozenset[int]:
+    """Return the places of the clauses that are over; none: the statement is not ended, or has one clause."""
+    if max(whole, *parts, -np.inf) < LEAST:
+        return frozenset()
+    return frozenset(place for place, value in enumerate(parts) if value >= CLAUSE)
+
+
+def _with_dependent(
+    over: Mapping[Pair, frozenset[int]], clauses_of: Mapping[str, Sequence[str]], reader: Reader
+) -> dict[Pair, frozenset[int]]:
+    """Return with the clauses that are over those that say nothing without them ("at eighteen yuan an hour")."""
+    kept = [
+        (pair, place, (clause, " ".join(clauses_of[pair[1]][at] for at in sorted(gone))))
+        for pair, gone in over.items()
+        for place, clause in enumerate(clauses_of[pair[1]])
+        if gone and place not in gone
+    ]
+    leaning = reader.leans([texts for *_, texts in kept]).tolist()
+    result = dict(over)
+    for (pair, place, _), value in zip(kept, leaning, strict=True):
+        if value >= LEANS:
+            result[pair] |= {place}
+    return result
+
+
+def ended(
+    candidate: Candidate,
+    known: KnownSet,
+    added: Sequence[KnownMemory],
+    readings: Readings,
+    rests: Container[str] = (),
+) -> list[Revised]:
+    """Return the known memories and additions of the batch that a candidate ends, the likeliest first.
+
+    `rests`: what may remain of known memories; of others nothing does.
+    """
+    if not readings:
         return []
-    compared = [*known.at(_earlier(candidate, known)), *added]
-    odds = [log_odds.get((candidate.content, memory.content), -np.inf) for memory in compared]
-    least = max(LEAST, max(odds, default=LEAST) - MARGIN)
-    order = sorted((index for index, value in enumerate(odds) if value >= least), key=lambda index: -odds[index])
-    return [_revised(compared[index], odds[index]) for index in order]
+    rated = [
+        *((_reading_of(candidate, memory, readings), memory) for memory in known.at(_earlier(candidate, known))),
+        *((_reading_of(candidate, memory, readings)._replace(rest=""), memory) for memory in added),
+    ]
+    least = max(LEAST, max((reading.likely for reading, _ in rated), default=LEAST) - MARGIN)
+    likely = sorted((pair for pair in rated if pair[0].likely >= least), key=lambda pair: -pair[0].likely)
+    return [
+        _revised(memory, reading.likely, reading.rest if reading.rest in rests else "") for reading, memory in likely
+    ]
 
 
-def ended_by(candidate: Candidate, known: KnownSet, log_odds: LogOdds) -> Revised | None:
+def _reading_of(candidate: Candidate, memory: KnownMemory, readings: Readings) -> Reading:
+    return readings.get((candidate.content, memory.content), UNREAD)
+
+
+def ended_by(candidate: Candidate, known: KnownSet, readings: Readings) -> Revised | None:
     """Return the known memory, said later, that had ended a candidate before it came."""
-    later = known.at(_later(candidate, known)) if log_odds else []
-    rated = [(log_odds.get((memory.content, candidate.content), -np.inf), memory) for memory in later]
+    later = known.at(_later(candidate, known)) if readings else []
+    rated = [(readings.get((memory.content, candidate.content), UNREAD).whole, memory) for memory in later]
     value, memory = max(rated, key=lambda pair: pair[0], default=(-np.inf, None))
     return _revised(memory, value) if memory is not None and value >= LEAST else None
 
 
-def _revised(memory: KnownMemory, log_odds: float) -> Revised:
+def rests(readings: Readings) -> list[str]:
+    """Return what remains of statements that are ended in part."""
+    return list(dict.fromkeys(read.rest for read in readings.values() if read.rest and read.part >= LEAST))
+
+
+def _revised(memory: KnownMemory, log_odds: float, rest: str = "") -> Revised:
     likely = logistic(log_odds)
-    return Revised(memory, _REASON.format(likely=likely), likely)
+    return Revised(memory, _REASON.format(likely=likely), likely, rest)
 
 
 def _earlier(candidate: Candidate, known: KnownSet) -> NDArray[Any]:
@@ -169,5 +267,5 @@ def _may_be_ended(candidate: Candidate, other: Candidate) -> bool:
 
 def _words(content: str) -> str:
     """Return what is read of a statement: of a quotation the words of its speaker."""
-    quoted = quotation.read(content)
-    return quoted.words if quoted else content
+    statement = clauses.framed(content)
+    return statement.words if statement.is_quoted else content

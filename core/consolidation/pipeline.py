@@ -121,6 +121,7 @@ def _consolidate(
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
         near = opening.neighbours_of(tx, merged, stacked, answered.near) if merged else []
+        rests = _rests(tx, owner, merged, near, vectors)
         decide = partial(
             batch.decide,
             merged,
@@ -129,14 +130,15 @@ def _consolidate(
             consolidation.thresholds,
             explicit=explicit,
             least_certain=answered.choice.min_certainty,
-            rests=_rests(tx, owner, merged, near, vectors),
+            rests=rests,
         )
         pairs = _open_pairs(consolidation, merged, stacked, near, ending)
         # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
         decided = [] if any(pairs) else decide()
     if any(pairs):
-        answers_of, log_odds = _read(consolidation, pairs)
-        decided = decide(answers_of, log_odds=log_odds)
+        answers_of, readings = _read(consolidation, pairs)
+        read = _rests_of_readings(consolidation, tenant_id, owner, merged, readings)
+        decided = decide(answers_of, readings=readings, rests={**rests, **read})
     least = answered.choice.min_importance
     decided = importance_floor.leave_out(decided, least) if least and not explicit else decided
     links: list[Change] = [*batch.link_related(decided, merged, near)] if link else []
@@ -175,7 +177,7 @@ def _open_pairs(
     )
 
 
-def _read(consolidation: Consolidation, pairs: _OpenPairs) -> tuple[Answers, endings.LogOdds]:
+def _read(consolidation: Consolidation, pairs: _OpenPairs) -> tuple[Answers, endings.Readings]:
     """Return what the model and the reader say of open pairs."""
     opinion, reader = consolidation.opinion, consolidation.reader
     return (
@@ -199,10 +201,31 @@ def _rests(
         for end in (candidate.relations.ends if candidate.relations else ())
         for memory in neighbours_of.named([end.memory.id] if end.rest else [])
     }
-    if not keys:
+    return {rest: vectors[rest] for rest in _untold(tx, owner, keys)} if keys else {}
+
+
+def _rests_of_readings(
+    consolidation: Consolidation,
+    tenant_id: str,
+    owner: Owner,
+    candidates: Sequence[Candidate],
+    readings: endings.Readings,
+) -> dict[str, Vector]:
+    """Return the same of memories of which the trained reader finds a part over."""
+    told = endings.rests(readings)
+    if not told:
         return {}
-    taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(keys)}).scalars())
-    return {rest: vectors[rest] for key, rest in keys.items() if key not in taken}
+    subjects = {candidate.subject for candidate in candidates}
+    with consolidation.db.tenant(tenant_id) as tx:
+        left = _untold(tx, owner, {identity.statement_key(who, rest): rest for who in subjects for rest in told})
+    return dict(zip(left, embed_sound(consolidation.embedder, left), strict=True)) if left else {}
+
+
+def _untold(tx: Tx, owner: Owner, statements: Mapping[str, str]) -> list[str]:
+    """Return the statements, by their keys, that no active memory says."""
+    taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(statements)}).scalars())
+    said = {text for key, text in statements.items() if key in taken}
+    return [text for text in dict.fromkeys(statements.values()) if text not in said]
 
 
 def _parse(candidates: Sequence[Candidate]) -> None:

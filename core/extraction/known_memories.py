@@ -143,8 +143,8 @@ def _likely_ended(owner: _Owner, messages: Sequence[Message]) -> list[KnownMemor
         for memory_id, _ in ids
         if len(contents[memory_id].content) <= LONGEST
     ]
-    log_odds = endings.read(reader, [(text, contents[memory_id].content) for text, memory_id in pairs])
-    rated = _best((memory_id, log_odds[text, contents[memory_id].content]) for text, memory_id in pairs)
+    readings = endings.read(reader, [(text, contents[memory_id].content) for text, memory_id in pairs])
+    rated = _best((memory_id, readings[text, contents[memory_id].content].likely) for text, memory_id in pairs)
     return [contents[memory_id] for memory_id in rated]
 
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from core.extraction import candidates, durability
-from core.extraction.speakers import REACH, HeardMessage
+from core.extraction import candidates, durability, references
+from core.extraction.references import LocatedSentence
+from core.extraction.speakers import HeardMessage
 from core.language import dates, identification, languages, sentences
 from core.language.calendar import DateMention
 from core.language.language import Grammar
@@ -38,10 +39,6 @@ _OTHER_SCRIPTS = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 """Kana and Hangul, which stand beside Chinese characters in other languages."""
 
 _UNDECIDED = either(language.grammar.undecided for language in languages.ALL if language.grammar)
-
-
-LocatedSentence = tuple[HeardMessage, int, Grammar]
-"""A message, the number of a sentence in it, and its language."""
 
 
 def is_certain(sentence: str, language: Grammar) -> bool:
@@ -159,13 +156,19 @@ def is_quotable(heard: HeardMessage, position: int, language: Grammar) -> bool:
     return not (asks or requests or undecided or is_mostly_quoted(sentence))
 
 
-def candidate(heard: HeardMessage, position: int, language: Grammar, content: str | None) -> Candidate:
-    """Return the candidate of a sentence without its slots. `content`: in other words; None: quoted."""
+def candidate(
+    heard: HeardMessage, position: int, language: Grammar, content: str | None, context: str | None
+) -> Candidate:
+    """Return the candidate of a sentence without its slots.
+
+    `content`: in other words; None: quoted. `context`: see `references.contexts`.
+    """
     message, sentence = heard.message, heard.sentences[position]
     days = dates.find(sentence, message.occurred_at, language.dates)
     orders = language.order.search(sentence)
     return candidates.without_slot(
-        content or _quotation(heard, position, language, days), sentence, heard.speaker, message, days, language,
+        content or _quotation(heard, position, language, days, context),
+        sentence, heard.speaker, message, days, language,
         quote=sentence, corrects=bool(language.change.search(sentence)),
         category=Category.INSTRUCTION if orders and content is None else None,
         importance=ORDER_IMPORTANCE if orders and content is None else None,
@@ -181,24 +184,17 @@ def restated(heard: HeardMessage, position: int, language: Grammar) -> str:
     return text if text.endswith((".", "!", "?", "”", "。", "！", "？")) else f"{text}{language.full_stop}"
 
 
-def _quotation(heard: HeardMessage, position: int, language: Grammar, days: list[DateMention]) -> str:
+def _quotation(
+    heard: HeardMessage, position: int, language: Grammar, days: list[DateMention], context: str | None
+) -> str:
     """Return the quotation with who said it, and what it needs to be understood."""
     sentence, frame = heard.sentences[position], FRAMES[language.code]
     relative = dates.written_out(sentence, days) != sentence
     day = language.dates.day(heard.message.occurred_at) if relative else None
-    leans = language.refers_back(sentence)
+    leans = context is not None
     question = heard.question if position == 0 and (leans or len(sentence) < language.short) else ""
     if position and language.corrects.search(sentence):
         return frame.around(heard.speaker, sentence, day=day, after=heard.sentences[position - 1])
     needs_more = language.refers_back(question) if question else leans
-    after = _context_sentence(heard, position, language) if needs_more else ""
+    after = (context or references.by_words(heard, position, language)) if needs_more else ""
     return frame.around(heard.speaker, sentence, day=day, asked=question, after=after)
-
-
-def _context_sentence(heard: HeardMessage, position: int, language: Grammar) -> str:
-    """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
-    earlier = [*heard.before, *heard.sentences[:position]][-REACH:]
-    refers = language.somebody and language.somebody.search(heard.sentences[position].lower())
-    naming = [sentence for sentence in earlier if language.names.search(sentence)] if refers and language.names else []
-    clear = naming or [sentence for sentence in earlier if not language.refers_back(sentence)] or earlier
-    return clear[-1] if clear else ""

@@ -10,11 +10,22 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from core.extraction import candidates, durability, quoting, salience, self_corrections, slot_statements, speakers
+from core.extraction import (
+    candidates,
+    durability,
+    quoting,
+    references,
+    salience,
+    self_corrections,
+    slot_statements,
+    speakers,
+)
+from core.extraction.references import LocatedSentence
 from core.extraction.self_corrections import Slips
 from core.extraction.speakers import HeardMessage
 from core.language import dates, languages, sentences
 from core.language.language import Grammar, Slot
+from core.statements import clauses
 from core.types import Candidate, Category, Message, Topic
 
 ORDERED, ORDER_CONFIDENCE = 0.9, 0.85
@@ -41,12 +52,16 @@ class ReadSentence:
     is_asserted: bool = False
 
     @property
+    def located(self) -> LocatedSentence:
+        return self.heard, self.position, self.language
+
+    @property
     def is_certain(self) -> bool:
         """Return whether it may be put in other words."""
         return self.is_asserted and quoting.is_certain(self.text, self.language)
 
 
-class Reader(Slips, durability.Reader, Protocol):
+class Reader(Slips, durability.Reader, references.Reader, Protocol):
     """The trained judgements that extraction rests on."""
 
 
@@ -64,10 +79,12 @@ def extract(
         for heard in speakers.heard(messages)
         if fresh is None or heard.message.id in fresh or heard.message.id in corrected
     ]
+    kept = list(_worth_keeping(wanted, reader))
+    contexts = references.contexts([sentence.located for sentence in kept], reader)
     return [
         self_corrections.with_sources(candidate, corrected)
-        for sentence in _worth_keeping(wanted, reader)
-        for candidate in _candidates(sentence)
+        for sentence, context in zip(kept, contexts, strict=True)
+        for candidate in _candidates(sentence, context)
     ]
 
 
@@ -76,7 +93,7 @@ def statements_of_rules(messages: Sequence[Message]) -> list[Candidate]:
     return [
         candidate
         for sentence in _worth_keeping(list(speakers.heard(messages)), None)
-        for candidate in _candidates(sentence, in_third_person=True)
+        for candidate in _candidates(sentence, _context(sentence), in_third_person=True)
     ]
 
 
@@ -87,8 +104,14 @@ def restated(message: Message) -> list[Candidate]:
         for heard in speakers.heard([message])
         for sentence in read(heard)
         if sentence.is_asserted or sentence.orders
-        for candidate in _candidates(sentence, in_third_person=True)
+        for candidate in _candidates(sentence, _context(sentence), in_third_person=True)
     ]
+
+
+def _context(sentence: ReadSentence) -> str | None:
+    """Return what a sentence needs that was said before it, by its words."""
+    (context,) = references.contexts([sentence.located], None)
+    return context
 
 
 def read(heard: HeardMessage) -> list[ReadSentence]:
@@ -122,7 +145,7 @@ def _worth_keeping(messages: Sequence[HeardMessage], reader: Reader | None) -> I
     """Yield the sentences of messages that are worth keeping; the reader judges those of all messages at once."""
     read_messages = [read(heard) for heard in messages]
     undecided = [sentence for several in read_messages for sentence in _undecided(several)]
-    durable = quoting.are_durable([(each.heard, each.position, each.language) for each in undecided], reader)
+    durable = quoting.are_durable([sentence.located for sentence in undecided], reader)
     kept = {id(sentence) for sentence, lasts in zip(undecided, durable, strict=True) if lasts}
     for heard, several in zip(messages, read_messages, strict=True):
         if heard.listeners:
@@ -187,15 +210,18 @@ def _weight(several: Sequence[ReadSentence], plain: dict[int, str]) -> float:
     return salience.message_weight(list(plain.values()), setting)
 
 
-def _candidates(sentence: ReadSentence, *, in_third_person: bool = False) -> list[Candidate]:
-    """Return the candidates of a sentence: its order, a statement for each slot that it fills, or itself."""
+def _candidates(sentence: ReadSentence, context: str | None, *, in_third_person: bool = False) -> list[Candidate]:
+    """Return the candidates of a sentence: its order, a statement for each slot that it fills, or itself.
+
+    `context`: see `references.contexts`.
+    """
     if sentence.orders is not None:
-        return [_order(sentence, sentence.orders)]
+        return _orders(sentence, sentence.orders)
     heard, language = sentence.heard, sentence.language
     answers = sentence.position == 0 and bool(heard.question) and quoting.is_short(sentence.text, language)
     restated = sentence.is_certain or (in_third_person and not answers)
     content = quoting.restated(heard, sentence.position, language) if restated else None
-    base = quoting.candidate(heard, sentence.position, language, content)
+    base = quoting.candidate(heard, sentence.position, language, content, context)
     groups = slot_statements.by_attribute(sentence.slots)
     if not groups:
         return [base]
@@ -216,9 +242,25 @@ def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSenten
     return replace(filled, content=slot_statements.content(filled.subject, slots, sentence.language, sentence.text))
 
 
-def _order(sentence: ReadSentence, plain: str) -> Candidate:
-    wish, language, heard = plain.rstrip(".!。！"), sentence.language, sentence.heard
-    topic = next((name for name, words in language.order_topics if words.search(wish)), None)
+def _orders(sentence: ReadSentence, plain: str) -> list[Candidate]:
+    """Return the candidate of a standing order; of one that settles several things, one for each.
+
+    So a later order about one of them leaves the others.
+    """
+    wish, language = plain.rstrip(".!。！"), sentence.language
+    parts = [clauses.bare(clause) for clause in clauses.clauses(wish)]
+    topics = [_topic(part, language) for part in parts]
+    if None in topics or len(set(topics)) < len(parts):
+        return [_order(sentence, wish, _topic(wish, language))]
+    return [_order(sentence, part, topic) for part, topic in zip(parts, topics, strict=True)]
+
+
+def _topic(wish: str, language: Grammar) -> str | None:
+    return next((name for name, words in language.order_topics if words.search(wish)), None)
+
+
+def _order(sentence: ReadSentence, wish: str, topic: str | None) -> Candidate:
+    language, heard = sentence.language, sentence.heard
     return Candidate(
         language.standing.format(who=heard.speaker, wish=wish), Category.INSTRUCTION, Topic.PREFERENCE, heard.speaker,
         candidates.evidence(heard.message, sentence.text), heard.message.occurred_at, importance=ORDERED,

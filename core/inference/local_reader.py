@@ -37,6 +37,14 @@ MATTERS: Final = "matters"
 """Head: the first text, a sentence, matters for months; the second is the end of what was said before it."""
 
 
+LEANS: Final = "leans"
+"""Head: the first text, a sentence, is understood only with what was said before it, the end of which is the second."""
+
+
+EXPLAINS: Final = "explains"
+"""Head: the first text, said earlier, says who or what is meant in the second, a sentence that leans."""
+
+
 class LocalReader:
     """A model that judges texts; loaded on first use, freed when idle, and safe to share between threads."""
 
@@ -65,6 +73,20 @@ class LocalReader:
         With each sentence goes the end of what was said before it.
         """
         return self._log_odds(MATTERS, sentences)
+
+    def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that each sentence is understood only with what was said before it.
+
+        With each sentence goes the end of what was said before it. Raises as `asks` does.
+        """
+        return self._log_odds(LEANS, sentences)
+
+    def explains(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that the first text of each pair says who or what the second one means.
+
+        Raises as `asks` does.
+        """
+        return self._log_odds(EXPLAINS, pairs)
 
     def ends(self, texts: Sequence[str]) -> Floats:
         """Return the log-odds that each text ends anything that was said before. Raises as `asks` does."""

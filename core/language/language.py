@@ -172,6 +172,7 @@ class Language:
 
     `outcomes`: words at the end of a conversation, by the outcome that they show: failed, resolved, agreed.
     `written_plainly`: a text in one kind of characters, of the same length.
+    `joins`: words that join clauses.
     `hours`: the hours of the day that a text names; `names_user`: a statement about "the user" with a name instead.
     The other fields are described in `parts`; None: what the rooms above would do by them is left out.
     """
@@ -198,6 +199,7 @@ class Language:
     salience: Salience | None = None
     chat: Chat | None = None
     statements: StatementForms | None = None
+    joins: re.Pattern[str] | None = None
     written_plainly: Callable[[str], str] | None = None
     hours: Callable[[str], Iterator[int]] | None = None
     names_user: Callable[[str, str], str] | None = None

@@ -57,6 +57,7 @@ TRAINING: Final = {
     "forget_recognition": Run("", {"ROUNDS": 1, "FOLDS": 2}),
     "reading": Run("--pairs {tmp}/read_pairs.jsonl --sentences {tmp}/plain.jsonl --talks {tmp}/matters.jsonl"),
     "judge": Run("--locomo {tmp}/locomo.json --longmemeval {tmp}/longmemeval.json.gz"),
+    "references": Run("--cases {tmp}/references.jsonl --parts {tmp}/parts.jsonl"),
 }
 """Benches that train or judge in this process."""
 
@@ -163,8 +164,10 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "forget": "forget_data/sentences_dev.jsonl",
         "matters": "matters_data/matters_i.jsonl",
         "pairs": "endings_data/pairs_dev.jsonl",
+        "parts": "endings_data/parts_dev.jsonl",
         "plain": "plain_data/plain_a.jsonl",
         "read_pairs": "pairs_data/pairs_p.jsonl",
+        "references": "references_data/references_a.jsonl",
     }
     for name, source in firsts.items():
         lines = (FOLDER / source).read_text(encoding="utf-8").splitlines()[:2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.language.de.dates import DATES
 from core.language.de.people import PEOPLE
 from core.language.de.questions import QUESTIONS
@@ -29,4 +31,5 @@ GERMAN = Language(
     time_spans=TIME_SPANS,
     people=PEOPLE,
     screening=SCREENING,
+    joins=lazy_regex(r"\b(?:und|aber|doch|weil|denn|obwohl|deshalb)\b", re.IGNORECASE),
 )

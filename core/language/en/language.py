@@ -150,6 +150,7 @@ ENGLISH = Language(
     salience=SALIENCE,
     chat=CHAT,
     statements=STATEMENTS,
+    joins=lazy_regex(r"\b(?:and|but|so|while|because|although|though|plus)\b", re.IGNORECASE),
     hours=clock_times.hours,
     names_user=unnamed_user.about,
     lexicon=LEXICON,

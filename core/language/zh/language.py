@@ -116,6 +116,7 @@ CHINESE = Language(
     salience=SALIENCE,
     chat=CHAT,
     statements=STATEMENTS,
+    joins=lazy_regex(r"并且|而且|但是|但|所以|不过|还有|因为"),
     written_plainly=simplified,
     hours=clock_times.hours,
     names_user=unnamed_user.about,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from core.consolidation import batch, endings
-from core.consolidation.endings import Floats, Pair
+from core.consolidation.endings import Floats, Pair, Reading
 from core.inference.embedders import HashEmbedder
 from core.inference.local_reader import LocalReader
-from core.memory.changes import Add, Change, Dispute, Link
+from core.memory.changes import Add, Change, Dispute, Edit, Link
 from core.memory.codes import LONGEST
 from core.memory.known_set import KnownSet
 from core.types import Candidate, Category
@@ -24,10 +24,10 @@ PLAYS, GAVE_UP = "Ada plays the oboe.", "Ada gave up the oboe."
 
 
 class Says:
-    """Says of some texts that they end others, and of some pairs that the first ends the second."""
+    """Says of some texts that they end others, of some pairs that the first ends the second, and what leans."""
 
-    def __init__(self, *pairs: Pair) -> None:
-        self._pairs = frozenset(pairs)
+    def __init__(self, *pairs: Pair, leaning: Collection[str] = ()) -> None:
+        self._pairs, self._leaning = frozenset(pairs), leaning
         self.read: list[Pair] = []
 
     def ends(self, texts: Sequence[str]) -> Floats:
@@ -38,14 +38,18 @@ class Says:
         self.read += pairs
         return np.array([2.5 if pair in self._pairs else -5.0 for pair in pairs], dtype=np.float32)
 
+    def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        return np.array([5.0 if text in self._leaning else -5.0 for text, _ in sentences], dtype=np.float32)
+
 
 def decided(reader: Says, candidates: Sequence[Candidate], known: KnownSet, least_certain: float = 0.0) -> list[Change]:
     vectors = EMBEDDER.embed([candidate.content for candidate in candidates])
     neighbours = [known] * len(candidates)
     ending = endings.may_end(reader, [candidate.content for candidate in candidates])
     pairs = endings.pairs(candidates, vectors, neighbours, ending)
-    log_odds = endings.read(reader, pairs)
-    return batch.decide(candidates, vectors, neighbours, log_odds=log_odds, least_certain=least_certain)
+    readings = endings.read(reader, pairs)
+    rests = {rest: EMBEDDER.embed([rest])[0] for rest in endings.rests(readings)}
+    return batch.decide(candidates, vectors, neighbours, readings=readings, least_certain=least_certain, rests=rests)
 
 
 def read_with(candidate: Candidate, known: KnownSet, ending: Collection[str] = (GAVE_UP,)) -> list[Pair]:
@@ -91,8 +95,55 @@ def test_what_is_less_certain_than_the_tenant_wants_is_a_dispute() -> None:
 
 def test_what_is_less_likely_than_the_likeliest_stays() -> None:
     known = KnownSet.of([a_known(PLAYS, 0.8, said_at=BEFORE), a_known("Ada has a piano.", 0.8, said_at=BEFORE)])
-    log_odds = {(GAVE_UP, PLAYS): 4.0, (GAVE_UP, "Ada has a piano."): 4.0 - endings.MARGIN - 0.1}
-    assert [end.known.content for end in endings.ended(a_candidate(GAVE_UP), known, [], log_odds)] == [PLAYS]
+    less = 4.0 - endings.MARGIN - 0.1
+    readings = {(GAVE_UP, PLAYS): Reading(4.0, 4.0), (GAVE_UP, "Ada has a piano."): Reading(less, less)}
+    assert [end.known.content for end in endings.ended(a_candidate(GAVE_UP), known, [], readings)] == [PLAYS]
+
+
+BOTH = "Ada said: “I'm a nurse in Leeds, and I play the oboe.”"
+NURSE = "Ada said: “I'm a nurse in Leeds …”"
+
+
+def test_of_a_statement_that_is_over_in_part_what_holds_remains() -> None:
+    old = a_known(BOTH, 0.8, said_at=BEFORE)
+    add, edit = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    assert isinstance(add, Add)
+    assert (add.supersedes, add.retired) == (None, [])
+    assert isinstance(edit, Edit)
+    assert (edit.id, edit.fields["content"]) == (old.id, NURSE)
+    assert edit.vector is not None
+    assert edit.reason.startswith("What remains of it. Something said later is likely to end it")
+
+
+def test_a_clause_that_says_nothing_alone_goes_with_the_one_that_is_over() -> None:
+    old = a_known(BOTH, 0.8, said_at=BEFORE)
+    reader = Says((GAVE_UP, "I play the oboe"), leaning=["I'm a nurse in Leeds"])
+    (add,) = decided(reader, [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    assert isinstance(add, Add)
+    assert add.supersedes == old
+
+
+def test_a_statement_in_the_third_person_is_not_told_without_its_subject() -> None:
+    old = a_known("Ada plays the oboe in a band and lives in Leeds.", 0.8, said_at=BEFORE)
+    (add,) = decided(Says((GAVE_UP, "Ada plays the oboe in a band")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    assert isinstance(add, Add)
+    assert add.retired == []
+
+
+def test_a_part_remains_with_its_slot_if_it_has_its_value() -> None:
+    work = a_known(BOTH, 0.8, attribute="work.role", value="nurse", said_at=BEFORE)
+    music = a_known(BOTH, 0.8, attribute="skill.instrument", value="oboe", said_at=BEFORE)
+    for old, fields in ((work, {"content"}), (music, {"content", "attribute", "value"})):
+        _, edit = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+        assert isinstance(edit, Edit)
+        assert set(edit.fields) == fields
+
+
+def test_a_statement_of_its_own_batch_is_ended_as_a_whole_or_not_at_all() -> None:
+    both, gave_up = a_candidate(BOTH, said_at=BEFORE), a_candidate(GAVE_UP)
+    for reader, count in ((Says((GAVE_UP, "I play the oboe")), 0), (Says((GAVE_UP, BOTH[11:-1])), 1)):
+        changes = decided(reader, [both, gave_up], KnownSet.of([]))
+        assert sum(isinstance(change, Add) and change.past is not None for change in changes) == count
 
 
 def test_it_ends_a_statement_of_its_own_batch() -> None:

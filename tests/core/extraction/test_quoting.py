@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from core.extraction import durability, quoting
+from core.extraction import durability, quoting, references
 from core.extraction.durability import Floats
 from core.extraction.rule_extractor import extract
 from core.inference.local_reader import LocalReader
@@ -118,11 +118,20 @@ def test_among_people_nothing_is_quoted() -> None:
 
 
 class Says:
-    """Says that sentences with some words matter, and of none that it corrects another."""
+    """Says that sentences with some words matter, and of none that it corrects another.
 
-    def __init__(self, *words: str, log_odds: float = 5.0) -> None:
-        self._words, self._log_odds = words, log_odds
+    `leaning`: words of sentences that lean on what was said before; `naming`: of those that explain them.
+    """
+
+    def __init__(self, *words: str, log_odds: float = 5.0, leaning: str = "\0", naming: str = "\0") -> None:
+        self._words, self._log_odds, self._leaning, self._naming = words, log_odds, leaning, naming
         self.read: list[tuple[str, str]] = []
+
+    def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        return np.array([1.0 if self._leaning in text else -1.0 for text, _ in sentences], dtype=np.float32)
+
+    def explains(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        return np.array([1.0 if self._naming in before else -1.0 for before, _ in pairs], dtype=np.float32)
 
     def matters(self, sentences: Sequence[tuple[str, str]]) -> Floats:
         self.read += sentences
@@ -134,6 +143,31 @@ class Says:
 
     def values(self, _statement: str, _reply: str, _message: str) -> tuple[str, str, float]:
         return "", "", 0.0
+
+
+def test_the_reader_knows_what_a_sentence_needs_and_which_sentence_explains_it() -> None:
+    said = [
+        message("user", "I have two daughters. I'm a data engineer."),
+        message("user", "The older one is seven already. I'm allergic to nuts, so keep that in mind.", 2),
+    ]
+    reader = Says("seven", "allergic", leaning="older", naming="daughters")
+    older, allergic = extract(said, reader, {"m2"})
+    assert older.content == "After “I have two daughters.”, Ada said: “The older one is seven already.”"
+    assert allergic.content == "Ada said: “I'm allergic to nuts, so keep that in mind.”"
+
+
+def test_a_sentence_that_leans_on_nothing_said_is_quoted_alone() -> None:
+    (kept,) = extract([message("user", "The older one is seven already.")], Says("seven", leaning="older"))
+    assert kept.content == "Ada said: “The older one is seven already.”"
+
+
+def test_an_order_about_two_things_is_an_order_about_each() -> None:
+    said = [message("user", "Always keep answers short and use metric units.")]
+    orders = [(candidate.content, candidate.attribute) for candidate in extract(said)]
+    assert orders == [
+        ("Ada's standing instruction: Always keep answers short.", "instruction.length"),
+        ("Ada's standing instruction: use metric units.", "instruction.units"),
+    ]
 
 
 def test_the_reader_decides_in_languages_without_tables() -> None:
@@ -178,6 +212,24 @@ def test_messages_that_were_read_before_are_not_read_again() -> None:
     said = [message("user", "The garden needs us in May."), message("user", "The garden rests all winter long.", 2)]
     assert [candidate.evidence[0].message_id for candidate in extract(said, reader, {"m2"})] == ["m2"]
     assert [sentence for sentence, _ in reader.read] == ["The garden rests all winter long."]
+
+
+def test_the_reader_of_this_installation_tells_what_stands_alone_in_several_languages() -> None:
+    reader = LocalReader()
+    alone = [
+        ("My mum turns 60 on March 14th, I want to book a trip with her.", "I passed my exam yesterday!"),
+        ("最近开始学吉他了。", "我妹妹在重庆当护士。"),
+        ("Trabajo en un hospital.", "Ayer llovió mucho."),
+    ]
+    leaning = [
+        ("It needs new brakes.", "I bought a used Zoe."),
+        ("Die ältere ist sieben.", "Ich habe zwei Töchter."),
+        ("La mayor tiene siete años.", "Tengo dos hijas."),
+    ]
+    log_odds = reader.leans([*alone, *leaning])
+    assert max(log_odds[:3]) < references.LEAST < min(log_odds[3:])
+    before = ["I have two daughters.", "I'm a data engineer.", "We live in Leeds."]
+    assert int(reader.explains([(text, "The older one is seven.") for text in before]).argmax()) == 0
 
 
 def test_the_reader_of_this_installation_knows_what_matters_in_several_languages() -> None:

@@ -1,0 +1,81 @@
+"""What a sentence needs that was said before it, to be understood when it is quoted by itself.
+
+With the trained reader: whether it leans on anything, and which earlier sentence explains it, in any language. Without
+it, words that refer back decide, in the languages whose words are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.extraction import durability
+from core.extraction.speakers import REACH, HeardMessage
+from core.language.language import Grammar
+
+LEAST: Final = 0.0
+"""Log-odds from which a sentence leans on what was said before it."""
+
+BEGINNING: Final = 4
+"""Characters before a pronoun that begins a sentence, such as "and "."""
+
+Floats = NDArray[np.float32]
+
+LocatedSentence = tuple[HeardMessage, int, Grammar]
+"""A message, the number of a sentence in it, and its language."""
+
+
+class Reader(Protocol):
+    """The trained judgements about references."""
+
+    def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that each sentence is understood only with what was said before it, its end beside it."""
+        ...
+
+    def explains(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Return the log-odds that the first text of each pair says who or what the second one means."""
+        ...
+
+
+def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[str | None]:
+    """Return for each sentence the earlier one that explains it, "" if there is none; None: it stands alone."""
+    if reader is None or not located:
+        return [
+            by_words(heard, position, language) if language.refers_back(heard.sentences[position]) else None
+            for heard, position, language in located
+        ]
+    leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
+    texts = [(heard.sentences[position], lead) for (heard, position, _), lead in zip(located, leads, strict=True)]
+    leaning = [
+        value >= LEAST or _begins_with_somebody(text, language)
+        for value, (text, _), (*_, language) in zip(reader.leans(texts).tolist(), texts, located, strict=True)
+    ]
+    earlier = [
+        _earlier(heard, position) if leans else () for (heard, position, _), leans in zip(located, leaning, strict=True)
+    ]
+    pairs = [(before, text) for (text, _), several in zip(texts, earlier, strict=True) for before in several]
+    log_odds = iter(reader.explains(pairs).tolist())
+    likeliest = [max(((next(log_odds), before) for before in several), default=(0.0, ""))[1] for several in earlier]
+    return [before if leans else None for before, leans in zip(likeliest, leaning, strict=True)]
+
+
+def _begins_with_somebody(sentence: str, language: Grammar) -> bool:
+    """Return whether a sentence is about "she" or "they", whom only another one can name."""
+    match = language.somebody.search(sentence.lower()) if language.somebody else None
+    return match is not None and match.start() <= BEGINNING
+
+
+def by_words(heard: HeardMessage, position: int, language: Grammar) -> str:
+    """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
+    earlier = _earlier(heard, position)
+    refers = language.somebody and language.somebody.search(heard.sentences[position].lower())
+    naming = [sentence for sentence in earlier if language.names.search(sentence)] if refers and language.names else []
+    clear = naming or [sentence for sentence in earlier if not language.refers_back(sentence)] or earlier
+    return clear[-1] if clear else ""
+
+
+def _earlier(heard: HeardMessage, position: int) -> Sequence[str]:
+    return [*heard.before, *heard.sentences[:position]][-REACH:]

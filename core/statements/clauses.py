@@ -1,0 +1,109 @@
+"""Clauses of a statement, as punctuation and joining words show them, and a statement without some of them. Pure.
+
+Only what was said is cut: a quotation keeps its frame and its speaker's words, with "…" where some are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from core.language import languages
+from core.language.lazy_regex import either
+from core.statements import quotation
+
+LEAST_LETTERS: Final = 8
+"""Size of a clause that can say something by itself; a character of Chinese, Japanese or Korean counts as two."""
+
+CUT: Final = "…"
+
+STOPS: Final = ".!?。！？"
+
+MOST: Final = 6
+"""Clauses that are told apart; the last one holds what follows."""
+
+_BREAK: Final = re.compile(r"[,;:.!?]+(?=\s)|[，；。！？]+|\s[–—-]\s")
+_JOINS: Final = either(language.joins for language in languages.ALL if language.joins)
+_WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ORDER: Final = re.compile(
+    "|".join(
+        ".{1,200}?".join(map(re.escape, language.grammar.standing.partition("{wish}")[0].split("{who}")))
+        for language in languages.ALL
+        if language.grammar
+    )
+)
+
+
+class Framed(NamedTuple):
+    """The words of a statement, and what stands before and behind them."""
+
+    before: str
+    words: str
+    behind: str
+
+    @property
+    def is_quoted(self) -> bool:
+        return self.behind == "”"
+
+
+def framed(content: str) -> Framed:
+    """Return the words of a statement: of a quotation or a standing order what was said, else all of it."""
+    quoted = quotation.read(content)
+    if quoted:
+        return Framed(content.removesuffix(f"{quoted.words}”"), quoted.words, "”")
+    order = _ORDER.match(content)
+    start, end = order.end() if order else 0, len(content.rstrip(STOPS))
+    return Framed(content[:start], content[start:end], content[end:])
+
+
+def clauses(words: str) -> list[str]:
+    """Return the clauses of a text, which together are the text; one if nothing shows several."""
+    starts = sorted({*(match.end() for match in _BREAK.finditer(words)), *(m.start() for m in _JOINS.finditer(words))})
+    result: list[str] = []
+    begin = 0
+    for end in [*starts, len(words)]:
+        if end - begin <= 0:
+            continue
+        piece = words[begin:end]
+        if result and (_size(piece) < LEAST_LETTERS or _size(result[-1]) < LEAST_LETTERS or len(result) == MOST):
+            result[-1] += piece
+        else:
+            result.append(piece)
+        begin = end
+    return result
+
+
+def _size(piece: str) -> int:
+    letters = _JOINS.sub("", piece)
+    return sum(2 if _WIDE.match(letter) else 1 for letter in letters if letter.isalpha())
+
+
+def bare(clause: str) -> str:
+    """Return a clause without what joins it to others."""
+    joined = _JOINS.match(clause.lstrip())
+    return clause.lstrip()[joined.end() if joined else 0 :].strip(" \t\n,;:.!?，；。！？–—-")
+
+
+def without(content: str, over: Collection[int]) -> str:
+    """Return what remains of a statement without the clauses at these places; empty: nothing that can be told.
+
+    A statement in the third person names its subject in its first clause, and is not told without it.
+    """
+    statement = framed(content)
+    if not statement.before and 0 in over:
+        return ""
+    pieces = clauses(statement.words)
+    runs = [
+        bare("".join(pieces[place] for place in run))
+        for is_over, run in groupby(range(len(pieces)), key=over.__contains__)
+        if not is_over
+    ]
+    if not runs:
+        return ""
+    if not statement.is_quoted:
+        return f"{statement.before}{' '.join(runs)}{statement.behind}"
+    rest = f" {CUT} ".join(runs)
+    begins, ends = f"{CUT} " if 0 in over else "", f" {CUT}" if len(pieces) - 1 in over else ""
+    return f"{statement.before}{begins}{rest}{ends}{statement.behind}"
