@@ -26,6 +26,7 @@ from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
 from tests.shares import ByFile, late_files_behind_half
+from tests.standby import Standby, prompt
 from tests.works import Works, at_work
 
 
@@ -51,6 +52,7 @@ class Servers:
     database_url: str
     admin_url: str
     broker_url: str
+    postgres: Postgres
 
 
 @pytest.fixture(scope="session")
@@ -62,10 +64,37 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         postgres.start()
         _check_passwords_fast(postgres.admin_url)
         broker.start()
-        yield Servers(postgres.url, postgres.admin_url, broker.url)
+        yield Servers(postgres.url, postgres.admin_url, broker.url, postgres)
     finally:
         broker.stop()
         postgres.stop()
+
+
+@pytest.fixture(scope="session")
+def standby_server(servers: Servers, upgraded: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standby]:
+    """A standby of that PostgreSQL, started for the first test that asks for it."""
+    standby = Standby(tmp_path_factory.mktemp("standby"), servers.postgres)
+    prompt(servers.admin_url)
+    try:
+        standby.start()
+        yield standby
+    finally:
+        standby.stop()
+
+
+@pytest.fixture
+def standby(settings: Settings, standby_server: Standby) -> Standby:
+    """The standby, which has replayed the state in which each test finds the database."""
+    standby_server.catch_up()
+    return standby_server
+
+
+@pytest.fixture
+def copy(settings: Settings, standby: Standby) -> Iterator[Database]:
+    """The tenant-bound role on the standby."""
+    database = db.connect(db.driver_url(standby.app_url(settings)), 4)
+    yield database
+    database.close()
 
 
 @pytest.fixture(scope="session")
