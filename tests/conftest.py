@@ -16,6 +16,7 @@ import psycopg
 import pytest
 import structlog
 from hypothesis import settings as properties
+from pydantic import SecretStr
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
@@ -87,6 +88,12 @@ def standby(settings: Settings, standby_server: Standby) -> Standby:
     """The standby, which has replayed the state in which each test finds the database."""
     standby_server.catch_up()
     return standby_server
+
+
+@pytest.fixture
+def replicated(settings: Settings, standby: Standby) -> Settings:
+    """The settings, with the standby as the replica for searches."""
+    return settings.model_copy(update={"replica_url": SecretStr(standby.app_url(settings))})
 
 
 @pytest.fixture

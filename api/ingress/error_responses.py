@@ -25,6 +25,7 @@ log = structlog.get_logger()
 
 STATUS: dict[type[errors.ImprintError], int] = {
     errors.Invalid: 422,
+    errors.Malformed: 400,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.Unauthorized: 401,
