@@ -223,7 +223,8 @@ _BINDING: Final = """
 _BOUND_TIME: Final = ", set_config('statement_timeout', :limit, true)"
 
 REPLAY_STATE: Final = """
-    pg_is_in_recovery() AS replays, cast(pg_last_wal_replay_lsn() - '0/0' AS bigint) AS position,
+    pg_is_in_recovery() AS replays,
+    cast(coalesce(pg_last_wal_replay_lsn() - '0/0', 0) AS bigint) AS position,
     cast(pg_postmaster_start_time() AS text) AS started
 """
 """What a `Gate` is told: whether the server is a standby, what it has replayed, and since when it runs."""
