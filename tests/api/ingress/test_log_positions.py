@@ -11,7 +11,7 @@ from api.ingress.log_positions import HEADER
 from core.config import Settings
 from core.storage import positions, replica
 from core.types import Json
-from tests.api.console.test_calls import ask
+from tests.api.console.calling import ask
 from tests.api.mcp.asking import sent
 from tests.doors import Doors, key_of, opened
 from tests.replicas import answered_by, opened_with_replica

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from api.cli.commands.host import config
-from api.cli.commands.host.checks import backups, broker, database, keys, machine, models, outlets, service, work
+from api.cli.commands.host.checks import (
+    backups,
+    broker,
+    database,
+    keys,
+    machine,
+    models,
+    outlets,
+    replica,
+    service,
+    work,
+)
 from api.cli.commands.host.checks.check import Check, CheckResult
 from api.cli.commands.host.checks.installation import Installation
 from core.config import Settings
@@ -214,6 +225,14 @@ CHECKS: Final = (
         database.connections,
         needs=("database",),
         applies=_known_database,
+    ),
+    Check(
+        "replica",
+        "the replica does not answer, is behind, or is no standby of the database",
+        "Check IMPRINT_REPLICA_URL and the log of the standby; `pg_stat_replication` shows how far it is.",
+        replica.replica,
+        needs=("database",),
+        applies=replica.has_replica,
     ),
     Check(
         "snapshots",
