@@ -47,7 +47,7 @@ def run(*, small: bool, idle_seconds: float) -> tuple[list[tuple[float, float]],
         for number in range(2):
             began = time.perf_counter()
             with home_stack(Path(folder), *(["--small"] if small else [])) as stand:
-                starts.append((time.perf_counter() - began, sum(map(_all_cpu_seconds, _descendants(stand.pid)))))
+                starts.append((time.perf_counter() - began, sum(map(all_cpu_seconds, descendants(stand.pid)))))
                 if number:
                     return starts, _watch(stand.home, stand.pid, idle_seconds)
     raise AssertionError("There are two starts.")
@@ -55,13 +55,13 @@ def run(*, small: bool, idle_seconds: float) -> tuple[list[tuple[float, float]],
 
 def _watch(home: Path, root: int, seconds: float) -> dict[str, Usage]:
     time.sleep(40)  # What a start leaves to do: the model is read, workers shrink after 30 s.
-    before = {pid: _cpu_seconds(pid) for pid in _descendants(root)}
+    before = {pid: _cpu_seconds(pid) for pid in descendants(root)}
     began = time.monotonic()
     time.sleep(seconds)
     passed = time.monotonic() - began
     usages = defaultdict[str, Usage](Usage)
     names = _names(home, root)
-    for pid in sorted(_descendants(root)):
+    for pid in sorted(descendants(root)):
         usage = usages[_name(pid, names)]
         usage.count += 1
         usage.cpu += 100 * (_cpu_seconds(pid) - before.get(pid, 0.0)) / passed
@@ -90,7 +90,7 @@ def _name(pid: int, names: Mapping[int, str]) -> str:
     return f"{owner}: children"
 
 
-def _descendants(root: int) -> set[int]:
+def descendants(root: int) -> set[int]:
     parents = {pid: _parent(pid) for pid in _pids()}
     descendants, new = set[int](), {root}
     while new:
@@ -127,7 +127,7 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
 
 
-def _all_cpu_seconds(pid: int) -> float:
+def all_cpu_seconds(pid: int) -> float:
     """Return the processor seconds of a process and of its children that have ended."""
     return sum(map(int, _stat(pid)[11:15])) / TICKS
 

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
+from bench.standby import Standby, prompt
 from core.config import Settings
 from core.inference.embedders import HashEmbedder
 from core.storage import db, schema
@@ -27,7 +28,6 @@ from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
 from tests.shares import ByFile, late_files_behind_half
-from tests.standby import Standby, prompt
 from tests.works import Works, at_work
 
 

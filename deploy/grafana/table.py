@@ -312,8 +312,8 @@ WORKERS: Final = Dashboard(
         ),
         Lines(
             "Reads of the replica", "ops",
-            "What a replica may answer, by who did: it, or the primary. Bad: `unfit` or `failed` above 0, the replica is "
-            "away; `behind` for most, it lags.",
+            "What a replica may answer, by who did: it, or the primary. Bad: `unfit` or `failed` above 0, the replica "
+            "is away; `behind` for most, it lags.",
             {"{{outcome}}": rate("imprint_replica_reads_total", "outcome")},
             stacked=True,
         ),

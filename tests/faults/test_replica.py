@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from api.ingress.log_positions import HEADER
 from api.stack.postgres import Postgres
+from bench.standby import Standby, prompt
 from core.config import Settings
 from core.inference.embedders import HashEmbedder
 from core.storage import replica, schema
@@ -23,7 +24,6 @@ from tests.faults.stand import FAULT
 from tests.patience import wait_until
 from tests.replicas import answered_by, is_fit, opened_with_replica
 from tests.samples import TENANT
-from tests.standby import Standby, prompt
 
 pytestmark = FAULT
 

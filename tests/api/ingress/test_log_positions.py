@@ -8,6 +8,7 @@ import pytest
 from httpx import Response
 
 from api.ingress.log_positions import HEADER
+from bench.standby import Standby
 from core.config import Settings
 from core.storage import positions, replica
 from core.types import Json
@@ -16,7 +17,6 @@ from tests.api.mcp.asking import sent
 from tests.doors import Doors, key_of, opened
 from tests.replicas import answered_by, opened_with_replica
 from tests.samples import TENANT, said
-from tests.standby import Standby
 
 QUERY = {"user_id": "ada", "query": "What does Ada like?", "method": "keyword"}
 

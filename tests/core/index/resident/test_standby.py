@@ -12,11 +12,11 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
+from bench.standby import Standby
 from core.index.resident import cache
 from core.storage.db import Database, Tx
 from tests.core.search.searching import contents, remember, search
 from tests.samples import TENANT
-from tests.standby import Standby
 
 MATTERS = {"include": frozenset({"memories"}), "min_importance": 0.5, "limit": 200}
 NAMES = ("tea", "rain", "bread", "ships")

@@ -1,11 +1,12 @@
-"""A standby of the server that the tests use: a physical copy that replays the primary's log."""
+"""A standby of an embedded server: a physical copy that replays the primary's log."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -18,17 +19,20 @@ from api.stack.postgres import Postgres
 from api.stack.run_files import LOOPBACK
 from core.config import Settings
 from core.storage import db
-from tests.patience import wait_until
 
 FLUSHED: Final = "10ms"
 """Delay of the primary's log where commits do not wait for the disk, as in the tests."""
 
 
+PATIENCE_SECONDS: Final = 300
+"""Longest wait for the standby; what a busy machine takes longer for is no fault."""
+
+
 class Standby(Postgres):
     """A copy of a primary in a home of its own, with the primary's passwords."""
 
-    def __init__(self, home: Path, primary: Postgres, extra: Mapping[str, str] | None = None) -> None:
-        super().__init__(home, durable=False, extra={"cluster_name": "standby", **(extra or {})})
+    def __init__(self, home: Path, primary: Postgres) -> None:
+        super().__init__(home, durable=primary.durable, extra={"cluster_name": "standby"})
         self._primary = primary
 
     def start(self) -> str:
@@ -36,6 +40,7 @@ class Standby(Postgres):
         process.furnish_home(self.home)
         self._account = host.account_for(self.data, self._binaries, self.home)
         if not self.data.exists():
+            shutil.copy(self._primary.home / "secrets.json", self.home)
             pg_program.run(
                 self._primary, "pg_basebackup", "--pgdata", self.data, "--write-recovery-conf", "--no-sync",
                 "--checkpoint=fast", "--wal-method=stream",
@@ -46,9 +51,6 @@ class Standby(Postgres):
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self._listen()
         return self.url
-
-    def _password(self, role: str) -> str:
-        return self._primary._password(role)
 
     def kill(self) -> None:
         """Kill the server and all its processes without a word."""
@@ -73,22 +75,17 @@ class Standby(Postgres):
         with psycopg.connect(self._primary.admin_url, autocommit=True) as admin:
             (position,) = admin.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
             admin.execute("SELECT pg_log_standby_snapshot()")  # The position may be in the header of an empty page.
-        wait_until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'"), every=0.002)
+        _wait_until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'"))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Replay nothing meanwhile."""
         self.run("SELECT pg_wal_replay_pause()")
-        wait_until(lambda: self.run("SELECT pg_get_wal_replay_pause_state()") == "paused", every=0.002)
+        _wait_until(lambda: self.run("SELECT pg_get_wal_replay_pause_state()") == "paused")
         try:
             yield
         finally:
             self.run("SELECT pg_wal_replay_resume()")
-
-    def remove(self) -> None:
-        """Stop it, and remove its data."""
-        self.stop()
-        shutil.rmtree(self.home, ignore_errors=True)
 
 
 def prompt(admin_url: str) -> None:
@@ -96,3 +93,12 @@ def prompt(admin_url: str) -> None:
     with psycopg.connect(make_url(admin_url).render_as_string(hide_password=False), autocommit=True) as admin:
         admin.execute(f"ALTER SYSTEM SET wal_writer_delay = '{FLUSHED}'")
         admin.execute("SELECT pg_reload_conf()")
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    """Ask until it holds."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {PATIENCE_SECONDS} s")
+        time.sleep(0.002)
