@@ -77,6 +77,11 @@ class Standby(Postgres):
             admin.execute("SELECT pg_log_standby_snapshot()")  # The position may be in the header of an empty page.
         _wait_until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'"))
 
+    def flush(self) -> None:
+        """Let the primary write its log to the disk, where commits do not wait for that."""
+        with psycopg.connect(self._primary.admin_url, autocommit=True) as admin:
+            admin.execute("SELECT pg_switch_wal()")
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Replay nothing meanwhile."""
