@@ -10,11 +10,16 @@ from httpx import Response
 from api.ingress.log_positions import HEADER
 from bench.standby import Standby
 from core.config import Settings
+from core.index.resident import filling
+from core.index.resident.filling import Filler
+from core.search import opening
 from core.storage import positions, replica
 from core.types import Json
 from tests.api.console.calling import ask
 from tests.api.mcp.asking import sent
+from tests.counts import growth
 from tests.doors import Doors, key_of, opened
+from tests.patience import PATIENCE_SECONDS
 from tests.replicas import answered_by, opened_with_replica
 from tests.samples import TENANT, said
 
@@ -127,13 +132,13 @@ def test_every_read_of_that_kind_is_answered_by_the_replica(door: Doors, standby
         ("/v1/search", {"user_ids": ["ada", "bob"], "query": "tea"}),
         ("/v1/search/why", {**QUERY, "id": memory_id}),
         ("/v1/context", {"user_id": "ada", "query": "tea", "max_tokens": 500}),
-        ("/v1/answer", {"user_id": "ada", "question": "What does Ada like?"}),
+        ("/v1/answer", {"user_id": "ada", "question": "What does Ada like?", "min_certainty": 0}),
     ]
     for path, body in reads:
         with answered_by("replica"):
             answer = door.post(path, body)
         assert answer.status_code == 200, answer.text
-        assert "tea" in answer.text
+        assert (memory_id if path.endswith("why") else "Ada likes tea.") in answer.text
         assert HEADER in answer.headers
 
 
@@ -188,6 +193,24 @@ def test_other_tenants_and_labelled_rows_are_invisible_on_the_replica(
             assert contents(answer) == shown
     with answered_by("replica"):
         assert contents(door.post("/v1/search", QUERY, tenant="globex")) == []
+
+
+def test_rows_of_a_large_owner_are_cached_from_the_replica(
+    door: Doors, standby: Standby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler = Filler()
+    monkeypatch.setattr(opening, "READ_ALL", 0)
+    monkeypatch.setattr(filling, "FILLER", filler)
+    add(door, "Ada likes tea.")
+    standby.catch_up()
+    with standby.paused():
+        add(door, "Ada likes rain.")
+        with growth("imprint_search_reads_total", kind="uncached") as uncached, answered_by("replica"):
+            assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea."]
+        assert filler.wait(PATIENCE_SECONDS)
+        with growth("imprint_search_reads_total", kind="nothing") as cached, answered_by("replica"):
+            assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea."]
+    assert (uncached.by, cached.by) == (1, 1)
 
 
 def test_without_a_replica_there_are_no_positions(settings: Settings) -> None:
