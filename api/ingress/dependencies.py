@@ -12,7 +12,7 @@ from typing import Annotated, Final, Self
 from fastapi import Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.ingress.following import Followers
@@ -32,7 +32,7 @@ from core.search.recall_log import Recalls
 from core.sessions.recent_messages import RecentMessages
 from core.storage import positions
 from core.storage.db import Database
-from core.storage.replica import Replica
+from core.storage.replica import Replica, UnfitError
 from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -204,14 +204,20 @@ async def _look_up(deps: Dependencies, key: str) -> tuple[float, Caller]:
 
 
 def _caller(deps: Dependencies, key: str) -> Caller:
-    """Return who holds a key; where the primary is away, by the replica, which does not note the use."""
+    """Return who holds a key; where the primary is away, by the replica, which does not note the use.
+
+    What the replica does not know may be a key that it has not received: nobody is told that it is none.
+    """
     try:
         return tenants.caller(deps.db, key, deps.settings.tenant_limits)
-    except (OperationalError, PoolTimeout):
+    except (OperationalError, PoolTimeout) as away:
         copy = None if deps.replica is None else deps.replica.like(deps.db)
         if copy is None:
             raise
-        return tenants.caller(copy, key, deps.settings.tenant_limits, noted=False)
+        try:
+            return tenants.caller(copy, key, deps.settings.tenant_limits, noted=False)
+        except (errors.Unauthorized, UnfitError, DBAPIError, PoolTimeout):
+            raise away from None
 
 
 def require_scope(caller: Caller, name: str | None) -> None:

@@ -112,4 +112,7 @@ _POSITION: Final = text("""
     SELECT cast(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END
                 - '0/0' AS bigint) AS position
 """)
-"""What is inserted, though not yet flushed: a commit that does not wait for the disk is visible before it is there."""
+"""What is inserted, though not yet flushed: a commit that does not wait for the disk is visible before it is there.
+
+Where the log ends with a page, this is behind the next page's header, and reached with the next record.
+"""

@@ -181,6 +181,7 @@ def test_while_the_primary_is_away_searches_are_answered(pair: Pair) -> None:
                 assert "wind" in door.post("/v1/context", context, key=key).text
                 assert door.post("/v1/answer", {"user_id": "ada", "question": "Wind?"}, key=key).status_code == 200
             assert door.post("/v1/memories", {"user_id": "ada", "content": "Ada likes ice."}).status_code == 503
+            assert door.post("/v1/search", QUERY, key=f"{key[:-1]}!").status_code == 503
             assert door.post("/v1/search", QUERY, headers={HEADER: "FFFFFFFF/0"}, key=key).status_code == 503
         finally:
             pair.primary.start()
