@@ -147,16 +147,16 @@ def run(users: int, questions: int, clients: int, rounds: int) -> dict[str, floa
         replica_url = standby.app_url(there.settings)
         helped = stack.enter_context(serving(there, broker.url, key, copy, replica_url=replica_url))
         each = max(1, questions // users)
-        asked = [
+        batch = [
             q for some in Bench(there, crowd, model, questions).questions_about(list(crowd.users), each) for q in some
         ]
         servers = {"without": alone, "with": helped}
         for server in servers.values():
-            warm(server, asked)
+            warm(server, batch)
         kept: dict[str, list[float]] = {}
         for number in range(rounds):
             for name in sorted(servers, reverse=number % 2 == 1):
-                for figure, value in measured(servers[name], asked, clients).items():
+                for figure, value in measured(servers[name], batch, clients).items():
                     kept.setdefault(f"{name}: {figure}", []).append(value)
         figures = {name: statistics.median(values) for name, values in sorted(kept.items())}
         return figures | {f"with: reads, {outcome}": count for outcome, count in helped.reads().items()}
