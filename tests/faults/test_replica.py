@@ -30,6 +30,9 @@ pytestmark = FAULT
 QUERY = {"user_id": "ada", "query": "What does Ada like?", "method": "keyword"}
 
 
+RECALLED = "SELECT count(*) FROM events WHERE event_type = 'memory.recalled'"
+
+
 @dataclass(frozen=True)
 class Pair:
     """A primary and its standby, and the settings of a service that reads there."""
@@ -173,6 +176,7 @@ def test_while_the_primary_is_away_searches_are_answered(pair: Pair) -> None:
             "session_id": "s1", "user_id": "ada", "role": "user", "content": "I like wind."}}])  # fmt: skip
         key = key_of(pair.settings, TENANT, ("read",))
         pair.standby.catch_up()
+        recalled = pair.standby.run(RECALLED)
         pair.primary.stop()
         try:
             with answered_by("replica", 3):  # With a key that was never seen: the replica knows it, too.
@@ -185,5 +189,6 @@ def test_while_the_primary_is_away_searches_are_answered(pair: Pair) -> None:
             assert door.post("/v1/search", QUERY, headers={HEADER: "FFFFFFFF/0"}, key=key).status_code == 503
         finally:
             pair.primary.start()
+        wait_until(lambda: pair.standby.run(RECALLED) > recalled)
         add(door, "Ada likes ice.")
         assert "Ada likes ice." in shown(door, headers={HEADER: "latest"})
