@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -39,6 +40,9 @@ T = TypeVar("T")
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at the replica, each over a connection of its own."""
+
+ANSWER_SECONDS: Final = 2.0
+"""Time for a connection at a look, and for the answer."""
 
 STALE_SECONDS: Final = 10.0
 """A replica further behind is not read from, even for callers who know no position."""
@@ -92,8 +96,7 @@ class _Server:
     def hang_up(self) -> None:
         """End what threads wait for: the server may have stopped without a word."""
         for wire in list(self.wires.values()):
-            with suppress(OSError):
-                wire.shutdown(socket.SHUT_RDWR)
+            _shut_down(wire)
 
 
 class Replica:
@@ -306,13 +309,32 @@ def look_at(url: URL) -> ReplicaState:
     """Look at a server over a connection of its own. psycopg.Error: it does not answer."""
     conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
     with (
-        psycopg.connect(conninfo, autocommit=True, connect_timeout=2, tcp_user_timeout=3000) as driver,
+        psycopg.connect(conninfo, autocommit=True, connect_timeout=round(ANSWER_SECONDS)) as driver,
+        _answering_within(driver, ANSWER_SECONDS),
         driver.cursor(row_factory=class_row(ReplicaState)) as cursor,
     ):
         state = cursor.execute(_LOOK).fetchone()
     if state is None:
         raise psycopg.OperationalError("no answer")
     return state
+
+
+@contextmanager
+def _answering_within(driver: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+    """Hang up after so long: a server that is frozen keeps its connections, and answers nothing."""
+    with socket.socket(fileno=os.dup(driver.fileno())) as wire:
+        timer = threading.Timer(seconds, _shut_down, (wire,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+def _shut_down(wire: socket.socket) -> None:
+    with suppress(OSError):
+        wire.shutdown(socket.SHUT_RDWR)
 
 
 def fault_of(state: ReplicaState, cluster: str) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
@@ -126,6 +127,14 @@ def test_who_waits_for_a_frozen_replica_is_answered_by_the_primary(pair: Pair) -
             with answered_by("unfit"):
                 assert shown(door) == before
         wait_until(lambda: is_fit(door))
+
+
+def test_a_look_that_gets_no_answer_is_given_up(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "_LOOK", "SELECT pg_sleep(600)")  # Frozen once it was connected.
+    url = replica.replica_url(pair.settings)
+    assert url is not None
+    with pytest.raises(psycopg.OperationalError):
+        replica.look_at(url)
 
 
 def test_a_promoted_replica_answers_nothing_any_more(pair: Pair) -> None:
