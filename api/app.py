@@ -126,10 +126,10 @@ def create(
         finally:
             await opened.followers.close()
             await opened.settling.close()
+            if opened.replica is not None:
+                opened.replica.close()  # It looks at the primary, and so comes before its pool.
             for part in (sweeper, opened.occurrences, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
-            if opened.replica is not None:
-                opened.replica.close()
             tracing.stop()  # Here, because the server ends the process by a signal.
 
     app = DocumentedApi(

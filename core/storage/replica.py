@@ -120,7 +120,7 @@ class Replica:
 
     def close(self) -> None:
         """Look no more, and close its connections."""
-        self._loop.close()
+        self._loop.close(2 * ANSWER_SECONDS)
         self._server = None
         if self._last is not None:
             self._last.db.close()

@@ -44,28 +44,27 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def primary(tmp_path_factory: pytest.TempPathFactory, upgraded: Settings) -> Iterator[tuple[Postgres, Settings]]:
-    postgres = Postgres(tmp_path_factory.mktemp("primary"), durable=False)
+def servers_of_its_own(tmp_path_factory: pytest.TempPathFactory, upgraded: Settings) -> Iterator[Pair]:
+    primary = Postgres(tmp_path_factory.mktemp("primary"), durable=False)
+    standby = Standby(tmp_path_factory.mktemp("standby"), primary)
     try:
-        postgres.start()
-        prompt(postgres.admin_url)
-        own = upgraded.model_copy(update={"database_url": SecretStr(postgres.url)})
+        primary.start()
+        prompt(primary.admin_url)
+        own = upgraded.model_copy(update={"database_url": SecretStr(primary.url)})
         schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
-        yield postgres, own
+        standby.start()
+        yield Pair(primary, standby, reading_from(own, standby.app_url(own)))
     finally:
-        postgres.stop()
+        standby.stop()
+        primary.stop()
 
 
 @pytest.fixture
-def pair(primary: tuple[Postgres, Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
+def pair(servers_of_its_own: Pair, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Primary and standby, looked at often; the last test promotes the standby."""
     monkeypatch.setattr(replica, "LOOK_SECONDS", 0.1)
-    postgres, own = primary
-    standby = Standby(tmp_path, postgres)
-    try:
-        standby.start()
-        yield Pair(postgres, standby, reading_from(own, standby.app_url(own)))
-    finally:
-        standby.stop()
+    servers_of_its_own.standby.catch_up()
+    return servers_of_its_own
 
 
 def reading_from(settings: Settings, url: str) -> Settings:
@@ -137,16 +136,6 @@ def test_a_look_that_gets_no_answer_is_given_up(pair: Pair, monkeypatch: pytest.
         replica.look_at(url)
 
 
-def test_a_promoted_replica_answers_nothing_any_more(pair: Pair) -> None:
-    with opened_with_replica(pair.settings) as door:
-        before = shown(door)
-        pair.standby.run("SELECT pg_promote()")
-        pair.standby.run("UPDATE memories SET content = 'Ada likes nothing.'")
-        for _ in range(3):
-            assert shown(door) == before
-        wait_until(lambda: not is_fit(door))
-
-
 def test_a_replica_far_behind_is_not_read_from(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replica, "STALE_SECONDS", 0.5)
     with opened_with_replica(pair.settings) as door:
@@ -201,3 +190,13 @@ def test_while_the_primary_is_away_searches_are_answered(pair: Pair) -> None:
         wait_until(lambda: pair.standby.run(RECALLED) > recalled)
         add(door, "Ada likes ice.")
         assert "Ada likes ice." in shown(door, headers={HEADER: "latest"})
+
+
+def test_a_promoted_replica_answers_nothing_any_more(pair: Pair) -> None:
+    with opened_with_replica(pair.settings) as door:
+        before = shown(door)
+        pair.standby.run("SELECT pg_promote()")
+        pair.standby.run("UPDATE memories SET content = 'Ada likes nothing.'")
+        for _ in range(3):
+            assert shown(door) == before
+        wait_until(lambda: not is_fit(door))
