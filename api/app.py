@@ -37,6 +37,7 @@ from api.ingress.dependencies import Dependencies
 from api.ingress.direct import DirectCalls, Endpoint
 from api.ingress.following import Followers
 from api.ingress.foreign_keys import ForeignKeys
+from api.ingress.log_positions import LogPositions
 from api.ingress.openapi import DocumentedApi
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
@@ -60,7 +61,7 @@ from core.inference.local_models.catalog import MODELS
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.search.recall_log import Recalls
 from core.sessions import recent_messages
-from core.storage import db, schema_version
+from core.storage import db, replica, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -125,6 +126,8 @@ def create(
         finally:
             await opened.followers.close()
             await opened.settling.close()
+            if opened.replica is not None:
+                opened.replica.close()  # It looks at the primary, and so comes before its pool.
             for part in (sweeper, opened.occurrences, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
             tracing.stop()  # Here, because the server ends the process by a signal.
@@ -147,6 +150,8 @@ def create(
     app.state.mcp = mcp.ProtocolHandler(app.version)
     app.add_middleware(JsonByDefault)
     app.add_middleware(DirectCalls, deps=opened, table=DIRECT)
+    if opened.replica is not None:
+        app.add_middleware(LogPositions)
     admission.install(app, opened, TABLE, counts)
     app.add_middleware(ForeignKeys)
     if tracing.is_on():
@@ -170,6 +175,8 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
     found, recalls, kept = retrievers.open_all(settings), Recalls(database, bell), recent_messages.on_broker(settings)
     settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
     followers = Followers(database, broker_url)
+    if (copy := replica.of(settings, database)) is not None:
+        copy.start()
     return Dependencies(
         settings,
         database,
@@ -185,4 +192,5 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         Occurrences(database, bell),
         retrievers=found,
         model=configured_client.load(settings, database),
+        replica=copy,
     )

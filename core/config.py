@@ -71,6 +71,11 @@ class Settings(BaseSettings):
     database_router_url: SecretStr | None = Field(
         None, description="URL of the role `imprint_router`; default: derived from the owner's URL."
     )
+    replica_url: SecretStr | None = Field(
+        None,
+        description="URL of a standby of the database that answers searches; without a user: as the role "
+        "`imprint_app` of the database.",
+    )
     database_pool: Count = Field(8, description="Maximum open database connections of a process.")
     broker_url: SecretStr | None = Field(
         None, description="URL of your own Redis, Valkey or RabbitMQ; default: an embedded server is started."

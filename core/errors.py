@@ -42,6 +42,10 @@ class Invalid(ImprintError):
         return Invalid([Problem(f"{pointer}{problem.pointer}", problem.detail) for problem in self.problems])
 
 
+class Malformed(ImprintError):
+    """A header of the request is malformed. Send another value, or leave it out."""
+
+
 class NotFound(ImprintError):
     """It does not exist, or belongs to someone else."""
 

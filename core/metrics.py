@@ -230,6 +230,15 @@ DATABASE_CONNECTIONS = Gauge(
     multiprocess_mode="livesum",
 )
 DATABASE_WAIT = Histogram("imprint_database_wait_seconds", "Time to get a connection of a pool", buckets=FAST)
+REPLICA_READS = Counter(
+    "imprint_replica_reads_total",
+    "Reads that a replica may answer: by it, or by the primary, because it is behind or unfit, or has failed",
+    ["outcome"],
+)
+REPLICA_FIT = Gauge("imprint_replica_fit", "Whether the replica may answer", multiprocess_mode="livemin")
+REPLICA_LAG = Gauge(
+    "imprint_replica_lag_seconds", "How far the replica is behind, in steps of a look", multiprocess_mode="livemax"
+)
 TABLE_BYTES = Gauge(
     "imprint_table_bytes", "Bytes of a table with its indexes", ["table"], multiprocess_mode="mostrecent"
 )

@@ -16,9 +16,11 @@ import psycopg
 import pytest
 import structlog
 from hypothesis import settings as properties
+from pydantic import SecretStr
 
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
+from bench.standby import Standby, prompt
 from core.config import Settings
 from core.inference.embedders import HashEmbedder
 from core.storage import db, schema
@@ -51,6 +53,7 @@ class Servers:
     database_url: str
     admin_url: str
     broker_url: str
+    postgres: Postgres
 
 
 @pytest.fixture(scope="session")
@@ -62,10 +65,43 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         postgres.start()
         _check_passwords_fast(postgres.admin_url)
         broker.start()
-        yield Servers(postgres.url, postgres.admin_url, broker.url)
+        yield Servers(postgres.url, postgres.admin_url, broker.url, postgres)
     finally:
         broker.stop()
         postgres.stop()
+
+
+@pytest.fixture(scope="session")
+def standby_server(servers: Servers, upgraded: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standby]:
+    """A standby of that PostgreSQL, started for the first test that asks for it."""
+    standby = Standby(tmp_path_factory.mktemp("standby"), servers.postgres)
+    prompt(servers.admin_url)
+    try:
+        standby.start()
+        yield standby
+    finally:
+        standby.stop()
+
+
+@pytest.fixture
+def standby(settings: Settings, standby_server: Standby) -> Standby:
+    """The standby, which has replayed the state in which each test finds the database."""
+    standby_server.catch_up()
+    return standby_server
+
+
+@pytest.fixture
+def replicated(settings: Settings, standby: Standby) -> Settings:
+    """The settings, with the standby as the replica for searches."""
+    return settings.model_copy(update={"replica_url": SecretStr(standby.app_url(settings))})
+
+
+@pytest.fixture
+def copy(settings: Settings, standby: Standby) -> Iterator[Database]:
+    """The tenant-bound role on the standby."""
+    database = db.connect(db.driver_url(standby.app_url(settings)), 4)
+    yield database
+    database.close()
 
 
 @pytest.fixture(scope="session")

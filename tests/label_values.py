@@ -18,6 +18,7 @@ from core.index.resident.cache import READS
 from core.inference.token_bucket import Verdict
 from core.memory import writer
 from core.search.question import Method
+from core.storage import replica
 from core.storage.tables import metadata
 from core.types import DispatchStatus
 from rules.expressions.operators import OPERATORS
@@ -37,7 +38,7 @@ STAGES: Final = "names embedding fields index vector lexical documents fusion or
 MODEL_OUTCOMES: Final = "ok misshapen truncated declined filtered unsupported refused".split()
 LOOPS: Final = {
     "router", "clock", "bus", "lease", "heartbeat", "recalls", "doorbell", "listener", "cache sweeper",
-    "mirror watcher", "occurrences",
+    "mirror watcher", "occurrences", "replica",
 }  # fmt: skip
 
 
@@ -94,6 +95,7 @@ OF_ONE: Final[Mapping[tuple[str, str], Values]] = {
     ("imprint_search_reads", "kind"): READS,
     ("imprint_expired_rows", "kind"): get_args(expiries.Kind),
     ("imprint_answers", "outcome"): {"answered", "unknown"},
+    ("imprint_replica_reads", "outcome"): replica.OUTCOMES,
     ("imprint_mcp_seconds", "outcome"): {"answered", "refused", "failed"},
     ("imprint_model_calls", "outcome"): {name + mark for name in MODEL_OUTCOMES for mark in ("", "+estimated")},
     ("imprint_model_admissions", "outcome"): {*get_args(Verdict), "budget"},

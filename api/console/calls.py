@@ -11,6 +11,8 @@ import httpx
 from fastapi import Depends, FastAPI, Request
 
 from api.console.gate import OPENED
+from api.ingress import log_positions
+from core.storage import positions
 from core.types import Json
 
 AT_ONCE: Final = 8
@@ -31,7 +33,8 @@ class Api:
 
     def __init__(self, client: httpx.AsyncClient, key: str) -> None:
         self._client = client
-        self._headers = {"Authorization": f"Bearer {key}"}
+        # A page shows what the page before it has changed, though no browser tells the position of that.
+        self._headers = {"Authorization": f"Bearer {key}", log_positions.HEADER: positions.NEWEST}
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return the answer of a GET; parameters that are None or empty are left out. ApiProblem."""

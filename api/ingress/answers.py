@@ -23,6 +23,7 @@ Responses = dict[int | str, dict[str, Any]]
 COMPONENTS: Final = "#/components/responses/"
 
 REFUSALS: Final[dict[int, tuple[str, str]]] = {
+    400: ("Malformed", "A header is malformed; `detail` names it."),
     401: ("Unauthorized", "The key is missing, unknown or revoked."),
     403: ("Forbidden", "The key lacks the scope that this operation needs."),
     404: ("NotFound", "The tenant has nothing by this id or name."),

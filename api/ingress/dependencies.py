@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Self
 
 from fastapi import Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.ingress.following import Followers
 from api.ingress.hit_rate import HitRates
@@ -27,7 +30,9 @@ from core.inference.embedders import CachedEmbedder
 from core.inference.installed_embedders import InstalledEmbedders
 from core.search.recall_log import Recalls
 from core.sessions.recent_messages import RecentMessages
+from core.storage import positions
 from core.storage.db import Database
+from core.storage.replica import Replica, UnfitError
 from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -58,7 +63,8 @@ class Readiness:
 class Dependencies:
     """Container of the objects that endpoints share; one a process, at `app.state.deps`.
 
-    `model`: the configured language model, which only dry runs ask; None: there is none.
+    `model`: the configured language model, which only dry runs ask; None: there is none. `replica`: what only reads
+    may be read there; None: there is none.
     """
 
     settings: Settings
@@ -77,6 +83,7 @@ class Dependencies:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
     model: ChatClient | None = None
+    replica: Replica | None = None
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
     caller: Caller | None = None
 
@@ -88,6 +95,10 @@ class Dependencies:
         own = caller.embedding
         db = self.db if own is None else self.db.at(own.schema)
         return replace(self, caller=caller, db=db.as_reader(caller.labels))
+
+    def showing_newest(self) -> AbstractContextManager[None]:
+        """Let a replica show everything that is committed now, for callers who cannot tell what they have seen."""
+        return nullcontext() if self.replica is None else positions.after_newest()
 
     def note_search(self, tenant_id: str, *, hit: bool) -> None:
         """Count a search, and whether it found a memory."""
@@ -184,12 +195,29 @@ async def _look_up(deps: Dependencies, key: str) -> tuple[float, Caller]:
     # As of when it was looked up, not of when the answer came: a revoked key is refused after KEY_SECONDS.
     began = time.monotonic()
     try:
-        caller = await run_in_threadpool(tenants.caller, deps.db, key, deps.settings.tenant_limits)
+        caller = await run_in_threadpool(_caller, deps, key)
     except errors.Unauthorized:
         deps.keys.pop(key, None)
         raise
     deps.keys[key] = began, caller
     return began, caller
+
+
+def _caller(deps: Dependencies, key: str) -> Caller:
+    """Return who holds a key; where the primary is away, by the replica, which does not note the use.
+
+    What the replica does not know may be a key that it has not received: nobody is told that it is none.
+    """
+    try:
+        return tenants.caller(deps.db, key, deps.settings.tenant_limits)
+    except (OperationalError, PoolTimeout) as away:
+        copy = None if deps.replica is None else deps.replica.like(deps.db)
+        if copy is None:
+            raise
+        try:
+            return tenants.caller(copy, key, deps.settings.tenant_limits, noted=False)
+        except (errors.Unauthorized, UnfitError, DBAPIError, PoolTimeout):
+            raise away from None
 
 
 def require_scope(caller: Caller, name: str | None) -> None:

@@ -28,6 +28,7 @@ INSUFFICIENT_PRIVILEGE: Final = "42501"
 
 STATUS: dict[type[errors.ImprintError], int] = {
     errors.Invalid: 422,
+    errors.Malformed: 400,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.Unauthorized: 401,

@@ -97,7 +97,8 @@ def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> 
         request = validated(tool.takes, SCHEMAS[tool.name], arguments)
     except ValidationError as error:
         raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
-    answer = tool.answer(deps, caller, request)
+    with deps.showing_newest():  # Clients of the protocol send no positions.
+        answer = tool.answer(deps, caller, request)
     return bytes(answer.body) if isinstance(answer, Response) else ANSWER.dump_json(answer)
 
 

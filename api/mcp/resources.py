@@ -157,12 +157,19 @@ def _recalled(deps: Dependencies, caller: Caller, user_id: str, question: str) -
     return str(ANSWER.validate_json(bytes(answer.body))["text"])
 
 
+def _newest(
+    work: Callable[..., Json | Response | str], deps: Dependencies, caller: Caller, *given: str
+) -> Json | Response | str:
+    with deps.showing_newest():  # Clients of the protocol send no positions.
+        return work(deps, caller, *given)
+
+
 async def _answer(context: Context, work: Callable[..., Json | Response | str], *given: str) -> str:
     """Return the answer of an endpoint as text. MCPError: it was refused; the text says why."""
     request, caller = asked_by(context)
     try:
         require_scope(caller, SCOPE)
-        answer = await run_in_threadpool(work, await dependencies(request), caller, *given)
+        answer = await run_in_threadpool(_newest, work, await dependencies(request), caller, *given)
     except ImprintError as error:
         raise MCPError(INVALID_PARAMS, error.detail) from None
     if isinstance(answer, str):

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
 from core import metrics
 from core.answering import best_statement, model_answer
 from core.answering import statements as answering_statements
@@ -21,7 +24,9 @@ from core.inference.token_bucket import Need
 from core.search import query, wordings
 from core.search.question import Question, SearchResult
 from core.sessions import hidden_messages
+from core.storage import replica
 from core.storage.db import Database
+from core.storage.replica import Replica
 
 RESULTS: Final = 20
 """Results of the search among which an answer is looked for."""
@@ -37,12 +42,13 @@ By = Literal["model", "statement"]
 
 @dataclass(frozen=True, slots=True)
 class AnsweringDeps:
-    """Dependencies of an answer. `model`: None: there is none."""
+    """Dependencies of an answer. `model`: None: there is none. `replica`: where it is read, if it may answer."""
 
     db: Database
     embedder: Embedder
     settings: Settings
     model: ChatClient | None
+    replica: Replica | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,14 @@ def answer(
     """
     if by == "model" and deps.model is None:
         raise Misconfigured("No language model is configured: set IMPRINT_LLM_BASE_URL, or ask for a statement.")
-    question = wordings.with_wordings(deps.db, tenant_id, question)
-    results = query.search(deps.db, tenant_id, replace(question, limit=RESULTS), deps.embedder).results
-    statements = answering_statements.for_question(question, _without_hidden(deps.db, tenant_id, results))
+
+    def read(db: Database) -> tuple[Question, Sequence[SearchResult]]:
+        worded = wordings.with_wordings(db, tenant_id, question)
+        results = query.search(db, tenant_id, replace(worded, limit=RESULTS), deps.embedder).results
+        return worded, _without_hidden(db, tenant_id, results)
+
+    question, results = replica.read(deps.replica, deps.db, read)
+    statements = answering_statements.for_question(question, results)
     given = _by_statement if by == "statement" or deps.model is None else _by_model
     answered = given(deps, tenant_id, question, statements, least)
     metrics.ANSWERS.labels(answered.by, answered.outcome).inc()
@@ -121,6 +132,8 @@ def _by_model(
             worded = model_answer.compose(patient, record, question.query, owner, today, statements)
     except Overloaded as error:
         worded = ModelRefused(error.detail)
+    except (OperationalError, PoolTimeout):
+        worded = ModelRefused("The database could not tell or note what the model costs.")
     if isinstance(worded, ModelRefused):
         instead = _by_statement(deps, tenant_id, question, statements, least)
         return replace(instead, note=worded.reason, calls=calls)

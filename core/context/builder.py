@@ -11,7 +11,11 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
-from core import metrics
+import structlog
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from core import logs, metrics
 from core.config import Settings
 from core.context import assembly, formats, guidance, pinned_texts, profile_lines, projects, stable_selection
 from core.context import reader as context_reader
@@ -24,6 +28,7 @@ from core.context.packing import Packer
 from core.context.reader import ContextReader
 from core.context.retrievers import Retriever
 from core.context.selection import OmissionReason
+from core.context.stable_selection import StableSelection
 from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
@@ -38,8 +43,12 @@ from core.search.filters import EVERYWHERE, NO_FILTERS
 from core.search.question import Question, SearchResult
 from core.sessions import hidden_messages, recent_messages
 from core.sessions.recent_messages import RecentMessages, RecentWindow
+from core.storage import replica
 from core.storage.db import UNLABELLED, Database, Tx
+from core.storage.replica import Replica
 from core.types import Json, Trust
+
+log = structlog.get_logger()
 
 Audience = Literal["group", "private"]
 """Readers of a context: everybody in a group, or the user alone."""
@@ -160,13 +169,14 @@ class BuiltContext:
 
 @dataclass(frozen=True, slots=True)
 class ContextDeps:
-    """Dependencies of reading a context."""
+    """Dependencies of reading a context. `replica`: where it is read, if it may answer; its selection goes to `db`."""
 
     db: Database
     embedder: Embedder
     settings: Settings
     recent: RecentMessages | None = None
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
+    replica: Replica | None = None
 
 
 for _reason in get_args(OmissionReason):
@@ -175,7 +185,10 @@ for _reason in get_args(OmissionReason):
 
 def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltContext:
     """Build the context within its limit."""
-    request, sources, results, chosen_depth = _read(deps, tenant_id, replace(request, labels=deps.db.reader))
+    labelled = replace(request, labels=deps.db.reader)
+    request, sources, results, chosen_depth = replica.read(
+        deps.replica, deps.db, lambda db: _read(replace(deps, db=db), tenant_id, labelled)
+    )
     accept_unconfirmed = deps.settings.instructions == "heard"
     packer = Packer(
         cached_counter(request.model),
@@ -186,9 +199,8 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltCont
         request.listener,
     )
     assembled, rendered, tokens = _render_within(packer, sources, request)
-    if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
-        with deps.db.tenant(tenant_id) as tx:
-            stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
+    if assembled.chosen is not None and assembled.chosen != sources.earlier:
+        _keep(deps.db, tenant_id, request, assembled.chosen)
     built = BuiltContext(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
     metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
     metrics.CONTEXT_TOKENS.observe(built.tokens)
@@ -196,6 +208,17 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> BuiltCont
     for reason in set(reasons):
         metrics.CONTEXT_LEFT_OUT.labels(reason).inc(reasons.count(reason))
     return built
+
+
+def _keep(db: Database, tenant_id: str, request: ContextQuery, chosen: StableSelection) -> None:
+    """Store what was selected, for the session's next context; where the primary is away, that one selects anew."""
+    if request.session_id is None:
+        return
+    try:
+        with db.tenant(tenant_id) as tx:
+            stable_selection.keep(tx, tenant_id, request.session_id, request.reader, chosen)
+    except (OperationalError, PoolTimeout) as error:
+        log.warning("context.selection_lost", **logs.fault(error))
 
 
 def _read(

@@ -11,6 +11,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import queue
 
 from core.baton import REQUESTS
+from core.storage import multiquery, positions
 
 
 class Connection(psycopg.Connection[Any]):
@@ -23,8 +24,12 @@ class Connection(psycopg.Connection[Any]):
 
     def commit(self) -> None:
         """Commit; nothing is waited for where the statements have done so themselves."""
-        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+        if self.pgconn.transaction_status == TransactionStatus.IDLE:
+            return
+        if positions.current() is None:
             super().commit()
+        else:
+            positions.note(multiquery.run_statements(self, positions.ending()))
 
     def rollback(self) -> None:
         """Roll back; nothing is waited for where no transaction is open."""

@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from core import metrics
 from core.config import Settings
 from core.errors import Misconfigured, NotFound
-from core.storage import connection, idle_connections, multiquery
+from core.storage import connection, idle_connections, multiquery, positions
 from core.storage.kept_plans import OutdatedPlanError
 from core.storage.multiquery import BoundStatement
 
@@ -60,18 +60,22 @@ class Sight(NamedTuple):
 INTERNAL: Final = Sight()
 """Sight of the service itself, with the vectors in the tables' own column."""
 
+Gate = Callable[[Any], None]
+"""Is told the state of a server that replays another's log, as a transaction begins; raises if it must not answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
     """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
     `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `sight`: which rows
-    and vectors its transactions see.
+    and vectors its transactions see. `gate`: of a replica, for each transaction of a tenant.
     """
 
     engine: Engine
     statement_seconds: float = 0
     sight: Sight = INTERNAL
+    gate: Gate | None = None
 
     @property
     def reader(self) -> str:
@@ -106,12 +110,14 @@ class Database:
         turns out to be lost.
         """
         opening = (_BEGIN, {}), self._bind(tenant_id), *statements
-        with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
+        with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, bound, *answers)):
+            self._pass(bound)
             yield tx, answers
 
     def ask(self, tenant_id: str, *statements: BoundStatement) -> list[list[Any]]:
         """Run statements on a tenant in a transaction of one round trip, as `ask_queues` does."""
-        _, *answers = self._ask(self._bind(tenant_id), *statements)
+        bound, *answers = self._ask(self._bind(tenant_id), *statements)
+        self._pass(bound)
         return answers
 
     def ask_again(self, tx: Tx, tenant_id: str, *statements: BoundStatement | None) -> list[list[Any]]:
@@ -119,14 +125,16 @@ class Database:
 
         For a transaction that was committed with its `last` statements, and turns out to need more.
         """
-        _, _, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *statements, last=True)
+        _, bound, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *statements, last=True)
+        self._pass(bound)
         return answers
 
     @contextmanager
     def snapshot(self, tenant_id: str, seconds: float) -> Iterator[Tx]:
         """Open a transaction that only reads, of which all statements see the same moment, each at most that long."""
         bound = self._bind(tenant_id, seconds)
-        with self._begun((_BEGIN_SNAPSHOT, {}), bound) as (tx, _):
+        with self._begun((_BEGIN_SNAPSHOT, {}), bound) as (tx, (_, state)):
+            self._pass(state)
             yield tx
 
     @contextmanager
@@ -149,17 +157,22 @@ class Database:
         return self._ask(*statements)
 
     def _ask(self, *statements: BoundStatement) -> list[list[Any]]:
-        tx, (_, *answers, _) = _check_out(self.engine, ((_BEGIN, {}), *statements, (_END, {})), None)
+        ending = positions.ending()
+        tx, (_, *answers) = _check_out(self.engine, ((_BEGIN, {}), *statements, *ending), None)
         tx.close()
-        return answers
+        positions.note(answers)
+        return answers[: -len(ending)]
+
+    def _pass(self, bound: Sequence[Any]) -> None:
+        if self.gate is not None:
+            self.gate(bound[0])
 
     def _bind(self, tenant_id: str, seconds: float = 0) -> BoundStatement:
         path = self.schema if self.schema == PUBLIC else f"{self.schema}, {PUBLIC}"
         values = {"tenant": tenant_id, "reader": self.reader, "path": path}
         seconds = seconds or self.statement_seconds
-        if not seconds:
-            return _BIND, values
-        return _BIND_BRIEFLY, {**values, "limit": f"{max(1, round(seconds * 1000))}ms"}
+        unbound, briefly = (_BIND, _BIND_BRIEFLY) if self.gate is None else (_BIND_REPLICA, _BIND_REPLICA_BRIEFLY)
+        return (briefly, {**values, "limit": f"{max(1, round(seconds * 1000))}ms"}) if seconds else (unbound, values)
 
     @contextmanager
     def _begun(
@@ -203,18 +216,25 @@ def _check_out(
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
 _BEGIN_SNAPSHOT: Final = text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-_END: Final = text("COMMIT")
-_BIND: Final = text(
-    "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
-    "set_config('search_path', :path, true)"
-)
+_BINDING: Final = """
+    SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true),
+           set_config('search_path', :path, true)
+"""
+_BOUND_TIME: Final = ", set_config('statement_timeout', :limit, true)"
+
+REPLAY_STATE: Final = """
+    pg_is_in_recovery() AS replays,
+    cast(coalesce(pg_last_wal_replay_lsn() - '0/0', 0) AS bigint) AS position,
+    cast(pg_postmaster_start_time() AS text) AS started
+"""
+"""What a `Gate` is told: whether the server is a standby, what it has replayed, and since when it runs."""
+
+_BIND: Final = text(_BINDING)
 """Local to the transaction, so that a transaction pooler cannot pass it on to another client."""
 
-_BIND_BRIEFLY: Final = text(
-    "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
-    "set_config('search_path', :path, true), "
-    "set_config('statement_timeout', :limit, true)"
-)
+_BIND_BRIEFLY: Final = text(_BINDING + _BOUND_TIME)
+_BIND_REPLICA: Final = text(f"{_BINDING}, {REPLAY_STATE}")
+_BIND_REPLICA_BRIEFLY: Final = text(f"{_BINDING}{_BOUND_TIME}, {REPLAY_STATE}")
 
 
 def owner_url(settings: Settings) -> URL:
@@ -247,8 +267,11 @@ def derived_url(owner: URL, role: str) -> URL:
     return owner.set(username=role, password=digest.hexdigest())
 
 
-def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
-    """Open a pool; nothing is sent before the first transaction. `schema`: first on a tenant's search path."""
+def connect(url: URL, pool: int, schema: str = PUBLIC, *, dispensable: bool = False) -> Database:
+    """Open a pool; nothing is sent before the first transaction. `schema`: first on a tenant's search path.
+
+    `dispensable`: of a server without which the work goes on, and which is soon given up.
+    """
     engine = create_engine(
         url,
         poolclass=connection.Pool,
@@ -261,7 +284,7 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         # The driver's own prepared statements would bind a session even behind a pooler, and keep a plan for ever
         # that ignores how many rows a tenant has; `kept_plans` does neither.
         # Parameters of the server are set for the role (`schema`): a pooler refuses those of a connection.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_PROBES},
+        connect_args={"prepare_threshold": None, **(_BRIEF_PROBES if dispensable else _PROBES)},
     )
     connection.use(engine)
     idle_connections.watch(engine)
@@ -286,10 +309,19 @@ GONE_SECONDS: Final = PROBE_SECONDS + PROBE_INTERVAL_SECONDS * PROBES
 """After so long without an answer the other end of a connection has gone, also one to which something was sent."""
 
 _PROBES: Final = {
+    "connect_timeout": 10,
     "keepalives_idle": PROBE_SECONDS,
     "keepalives_interval": PROBE_INTERVAL_SECONDS,
     "keepalives_count": PROBES,
     "tcp_user_timeout": GONE_SECONDS * 1000,
+}
+
+_BRIEF_PROBES: Final = {
+    "connect_timeout": 2,
+    "keepalives_idle": 1,
+    "keepalives_interval": 1,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 3000,
 }
 
 CHUNK_ROWS: Final = 4_096
@@ -364,7 +396,10 @@ def run_together(
         return [[] for _ in statements]
     driver = driver_of(tx)
     with translate_errors(tx):
-        answers = iter(multiquery.run_statements(driver, [*given, *([(_END, {})] if last else ())], meanwhile))
+        all_rows = multiquery.run_statements(driver, [*given, *(positions.ending() if last else ())], meanwhile)
+    if last:
+        positions.note(all_rows)
+    answers = iter(all_rows)
     return [[] if statement is None else next(answers) for statement in statements]
 
 

@@ -183,8 +183,8 @@ def revoke_key(tx: Tx, key_id: str) -> None:
         raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` lists them.")
 
 
-def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
-    """Return who holds this key; `default` are the installation's limits of a tenant.
+def caller(db: Database, key: str, default: TenantLimits = UNCHANGED, *, noted: bool = True) -> Caller:
+    """Return who holds this key; `default` are the installation's limits of a tenant. `noted`: as a use of the key.
 
     Raises:
         Unauthorized: the key is malformed, unknown, wrong or revoked; which of these is not said.
@@ -198,7 +198,7 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
         own = tenant_embedding.read(tx, tenant_id) if row is not None else None
         if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
             raise Unauthorized
-        if row.stale:
+        if row.stale and noted:
             tx.execute(_USED, {"id": key_id, "seconds": USED_SECONDS})
     labels = None if row.labels is None else frozenset(row.labels)
     return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels, own)

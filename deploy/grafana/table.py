@@ -311,6 +311,22 @@ WORKERS: Final = Dashboard(
             bad=0.1,
         ),
         Lines(
+            "Reads of the replica", "ops",
+            "What a replica may answer, by who did: it, or the primary. Bad: `unfit` or `failed` above 0, the replica "
+            "is away; `behind` for most, it lags.",
+            {"{{outcome}}": rate("imprint_replica_reads_total", "outcome")},
+            stacked=True,
+        ),
+        Lines(
+            "Lag of the replica", "s",
+            "How far the replica is behind, and whether it may answer (1). Bad: above 10 s, it is not read from.",
+            {
+                "lag": "max(imprint_replica_lag_seconds)",
+                "fit": "min(imprint_replica_fit)",
+            },
+            bad=10,
+        ),
+        Lines(
             "Oldest snapshot", "s",
             "Age of the oldest transaction that keeps dead rows. Bad: above 15 minutes, tables grow and claims slow.",
             {"oldest": read("imprint_oldest_snapshot_seconds")},

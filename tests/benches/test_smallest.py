@@ -96,6 +96,7 @@ SERVED: Final = {
     "peers": Run("--locomo {tmp}/locomo.json --questions 2 --only imprint,bm25"),
     "prefix": Run("--locomo {tmp}/locomo.json --turns 6 --talks 1"),
     "profile": Run("--rounds 1 --known 20"),
+    "replica": Run("--users 2 --questions 4 --clients 2 --rounds 1", {"EACH": 100, "IDLE_SECONDS": 0.2}),
     "retention": Run("", {"MESSAGES": 200, "LENGTH": 5, "DUE": 20, "EVENTS": 100}),
     "route": Run("", {"EVENTS": 100, "BATCH": 20, "RULES": 2}),
     "scale": Run("--messages 8 --warm 4 --totals 1000 --owners --locomo {tmp}/locomo.json"),

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from api.http.log import trace
@@ -183,6 +184,8 @@ async def get_settle(
     if flush:
         dependencies.require_scope(caller, "publish")
     pending = await deps.settling.wait(caller.tenant_id, seq, timeout, flush=flush)
+    if deps.replica is not None:  # So that the answer has a position behind the work that was waited for.
+        await run_in_threadpool(deps.db.ask_queues)
     return Settled(settled=pending == 0, pending=pending)
 
 

@@ -63,7 +63,9 @@ class AnswerRequest(RequestBody):
     reader_labels: ReaderLabels = None
 
 
-@router.post("/answer", response_model=Json, operation_id="answerQuestion", responses=answers(GivenAnswer))
+@router.post(
+    "/answer", response_model=Json, operation_id="answerQuestion", responses=answers(GivenAnswer, refusals=(400,))
+)
 def post_answer(at: Deps, who: Reader, request: AnswerRequest) -> Response:
     """Answer a question from memories, messages and documents, and name what the answer rests on; or say: not known.
 
@@ -77,7 +79,7 @@ def post_answer(at: Deps, who: Reader, request: AnswerRequest) -> Response:
         dependencies.require_scope(who, "write")
     began, at = time.perf_counter(), audience.for_reader(at, who, request.reader_labels)
     model = at.model if request.by == "model" or who.may("write") else None
-    deps = AnsweringDeps(at.db, at.embedder, at.settings, model)
+    deps = AnsweringDeps(at.db, at.embedder, at.settings, model, at.replica)
     now = request.now or request.known_at or datetime.now(UTC)
     try:
         given = answering.answer(deps, who.tenant_id, _question(request, now), request.by, request.min_certainty)

@@ -100,7 +100,9 @@ class ContextRequest(RequestBody):
     ] = False
 
 
-@router.post("/context", response_model=Json, operation_id="buildContext", responses=answers(ContextAnswer))
+@router.post(
+    "/context", response_model=Json, operation_id="buildContext", responses=answers(ContextAnswer, refusals=(400,))
+)
 def post_context(at: Deps, who: Reader, request: ContextRequest) -> Response:
     """Build a context within a token limit.
 
@@ -114,7 +116,7 @@ def post_context(at: Deps, who: Reader, request: ContextRequest) -> Response:
     if request.raw:
         raw_access.allow(at, who, "context", user_id=request.user_id, group_id=request.group_id)
     began, at = time.perf_counter(), audience.for_reader(at, who, request.reader_labels)
-    reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
+    reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers, at.replica)
     built = builder.build(reads, who.tenant_id, _to_query(at, request))
     served = served_texts(built)
     asker = Asker(who.tenant_id, request.user_id, request.group_id)

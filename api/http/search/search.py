@@ -33,7 +33,9 @@ from core.search.pagination import Cursor
 from core.search.question import Question, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
+from core.storage import replica
 from core.storage.bounded_rows import PAGE_BYTES
+from core.storage.db import Database
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
@@ -54,7 +56,7 @@ def get_recipes(_who: Reader, after: After = None, limit: WholeLimit = paging.MO
     return paging.cut(list(RECIPES), lambda name: RECIPES[name].as_json(), str, after, limit)
 
 
-@router.post("/search", response_model=Json, operation_id="search", responses=answers(SearchAnswer))
+@router.post("/search", response_model=Json, operation_id="search", responses=answers(SearchAnswer, refusals=(400,)))
 def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
     """Search memories, messages, document passages and units of conversations; each result has its sources.
 
@@ -72,10 +74,13 @@ def post_search(at: Deps, who: Reader, request: SearchRequest) -> Response:
     cursor = pagination.decode(request.after, same) if request.after is not None else None
     now = cursor.now if cursor else request.now or request.known_at or datetime.now(UTC)
     question = _question(request, recipe, limit, cursor, now)
-    if recipe.rerank:
-        question = wordings.with_wordings(at.db, who.tenant_id, question)
-    searched = reranking.wider(question) if recipe.rerank else question
-    answer = _answer(at, who, request, searched)
+
+    def search(db: Database) -> tuple[Question, Question, _Answer]:
+        worded = wordings.with_wordings(db, who.tenant_id, question) if recipe.rerank else question
+        searched = reranking.wider(worded) if recipe.rerank else worded
+        return worded, searched, _answer(replace(at, db=db), who, request, searched)
+
+    question, searched, answer = replica.read(at.replica, at.db, search)
     certainties: Mapping[int, float] = {}
     if recipe.rerank:
         reranked = reranking.rerank(at.embedder, question, answer.results)[:limit]

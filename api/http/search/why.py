@@ -15,7 +15,7 @@ from api.http.search.request import SearchRequest, problems
 from api.http.search.search import question_of
 from api.ingress import audience
 from api.ingress.answers import refuses
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Dependencies, Deps, Reader
 from api.ingress.large_json import Route
 from core.answering import reranking
 from core.answering.reranking import Reranked
@@ -24,6 +24,8 @@ from core.events.parsing import Name
 from core.search import absence, arms, query, wordings
 from core.search.absence import ResultStanding, Target, Verdict
 from core.search.ordering import RankedHit
+from core.search.question import Question
+from core.storage import replica
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
 
@@ -74,7 +76,7 @@ class WhyAnswer(BaseModel):
     arms: dict[str, list[ListedHit]]
 
 
-@router.post("/search/why", operation_id="explainSearch", responses=refuses(404))
+@router.post("/search/why", operation_id="explainSearch", responses=refuses(400, 404))
 def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
     """Explain why a memory or message is not among the results of a search, or at which place it is.
 
@@ -85,13 +87,9 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
     deps = audience.for_reader(deps, caller, request.reader_labels)
     question = question_of(request, request.now or request.known_at or datetime.now(UTC))
     target = Target(request.id, request.in_session)
-    if question.recipe.rerank:
-        question = wordings.with_wordings(deps.db, caller.tenant_id, question)
-    searched = reranking.wider(question) if question.recipe.rerank else question
-    standing = absence.explain(deps.db, caller.tenant_id, searched, deps.embedder, target)
-    if question.recipe.rerank and standing.verdict == "shown":
-        hits = query.search(deps.db, caller.tenant_id, searched, deps.embedder).results
-        standing = _reranked(standing, target, reranking.by_certainty(deps.embedder, question, hits), question.limit)
+    standing = replica.read(
+        deps.replica, deps.db, lambda db: _standing(replace(deps, db=db), caller.tenant_id, question, target)
+    )
     return WhyAnswer(
         verdict=standing.verdict,
         reason=standing.reason,
@@ -102,6 +100,18 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
         last=_scored(standing.last),
         arms=_arms(standing),
     )
+
+
+def _standing(deps: Dependencies, tenant_id: str, question: Question, target: Target) -> ResultStanding:
+    """Return where something stands in a search."""
+    if question.recipe.rerank:
+        question = wordings.with_wordings(deps.db, tenant_id, question)
+    searched = reranking.wider(question) if question.recipe.rerank else question
+    standing = absence.explain(deps.db, tenant_id, searched, deps.embedder, target)
+    if question.recipe.rerank and standing.verdict == "shown":
+        hits = query.search(deps.db, tenant_id, searched, deps.embedder).results
+        standing = _reranked(standing, target, reranking.by_certainty(deps.embedder, question, hits), question.limit)
+    return standing
 
 
 def _reranked(standing: ResultStanding, target: Target, reranked: Sequence[Reranked], limit: int) -> ResultStanding:

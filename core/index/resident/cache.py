@@ -82,7 +82,10 @@ class CachedRows:
     view: Snapshot
     horizon: int | None
     seen: str | None = None
-    """The database's snapshot. It names later transactions that had ended, so that an open one costs no rereads."""
+    """The database's snapshot. It names later transactions that had ended, so that an open one costs no rereads.
+
+    On a standby it names none, so an open one does.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +354,10 @@ _CACHES: WeakKeyDictionary[Engine, ResidentCache] = WeakKeyDictionary()
 
 CHANGED = text(f"""
     SELECT cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) AS horizon,
-           cast(pg_current_snapshot() AS text) AS seen, pg_current_xact_id_if_assigned() IS NOT NULL AS writes,
+           CASE WHEN cast(pg_current_snapshot() AS text) LIKE '%:'
+               THEN format('%1$s:%1$s:', pg_snapshot_xmin(pg_current_snapshot()))
+               ELSE cast(pg_current_snapshot() AS text) END AS seen,
+           pg_current_xact_id_if_assigned() IS NOT NULL AS writes,
            c.types, c.sessions, c.refs
     FROM (SELECT array_agg(type) AS types, array_agg(session_id) AS sessions, array_agg(ref) AS refs
           FROM (SELECT DISTINCT type, session_id, ref FROM search_changes
@@ -361,4 +367,8 @@ CHANGED = text(f"""
                       cast(cast(at AS text) AS xid8), cast(cast(:seen AS text) AS pg_snapshot))
                 LIMIT :most + 1) AS c) AS c
 """)
-"""Notes of transactions from the horizon on: those before had all ended, and were visible, when it was taken."""
+"""Notes of transactions from the horizon on: those before had all ended, and were visible, when it was taken.
+
+A standby's snapshot names no open transaction, though `xmin` is the oldest one: all from there on count as open, and
+their rows are read again. Where none is open, a primary's snapshot has nothing between `xmin` and `xmax` either.
+"""

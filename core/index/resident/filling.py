@@ -140,7 +140,8 @@ class Filler:
 
         with closing(storage.connect(fill.db.engine.url, 1)) as own:
             check = fill.entry.check(fill.dimension)
-            with replace(own, sight=fill.db.sight).asking(fill.tenant_id, (CHANGED, check.values)) as (tx, (changed,)):
+            reader = replace(own, sight=fill.db.sight, gate=fill.db.gate)
+            with reader.asking(fill.tenant_id, (CHANGED, check.values)) as (tx, (changed,)):
                 fill.entry.view(tx, check, changed[0], pause)
 
 

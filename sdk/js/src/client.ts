@@ -1,6 +1,7 @@
 /** The client. */
 
 import { ImprintError, errorOf } from "./errors.js";
+import { LastPosition, POSITION } from "./position.js";
 import { RETRIES, passes, pause, sleep, type Retries } from "./retries.js";
 import { Session, type Owner } from "./session.js";
 import { follow, type StreamOptions } from "./stream.js";
@@ -46,7 +47,7 @@ export interface RequestOptions {
 /** Events of one request: as many as the service takes by default. */
 const BATCH = 1_000;
 
-/** A connection to the service. */
+/** A connection to the service. What it has written, its later searches show, also where a replica answers. */
 export class Imprint {
   readonly baseUrl: string;
   readonly source: string;
@@ -56,6 +57,7 @@ export class Imprint {
   readonly #key: string;
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
+  readonly #position = new LastPosition();
 
   constructor(options: ClientOptions = {}) {
     this.baseUrl = (options.baseUrl ?? environment("IMPRINT_URL") ?? "http://127.0.0.1:8070").replace(/\/+$/, "");
@@ -153,15 +155,21 @@ export class Imprint {
   }
 
   /** Send a request once, with the key and without a time limit. */
-  open(method: string, path: string, options: RequestOptions): Promise<Response> {
-    const headers: Record<string, string> = { authorization: `Bearer ${this.#key}`, ...options.headers };
+  async open(method: string, path: string, options: RequestOptions): Promise<Response> {
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${this.#key}`,
+      ...this.#position.headers,
+      ...options.headers,
+    };
     const init: RequestInit = { method, headers };
     if (options.body !== undefined) {
       headers["content-type"] ??= "application/json";
       init.body = JSON.stringify(options.body);
     }
     if (options.signal) init.signal = options.signal;
-    return this.#fetch(`${this.baseUrl}${path}${queryOf(options.query)}`, init);
+    const answer = await this.#fetch(`${this.baseUrl}${path}${queryOf(options.query)}`, init);
+    this.#position.note(headers[POSITION], answer.headers.get(POSITION));
+    return answer;
   }
 }
 

@@ -143,3 +143,15 @@ test("a webhook of the tenant is read; one that was changed, is old, or is anoth
   await assert.rejects(verifyWebhook({ ...check, secret: "whsec_AAAA" }), wrong);
   assert.ok(new SignatureError("x") instanceof Error);
 });
+
+test("a client sends the furthest position, until the log of the service begins anew", async () => {
+  const positions = ["0/A0", undefined, "0/90", "1/0", "0/20", "0/30"];
+  const told = await service((n, response) => {
+    const position = positions[n - 1];
+    json(response, 200, { results: [] }, position ? { "imprint-position": position } : {});
+  });
+  const client = clientOf(told);
+  for (const _ of positions) await client.search({ query: "x", user_id: "ada" });
+  const sent = told.requests.map((request) => request.headers["imprint-position"]);
+  assert.deepEqual(sent, [undefined, "0/A0", "0/A0", "0/90", "1/0", "0/20"]);
+});

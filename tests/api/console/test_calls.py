@@ -1,23 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
 from api.console import calls
-from api.console.calls import Api, ApiProblem
+from api.console.calls import ApiProblem
+from tests.api.console.calling import ask
 from tests.doors import Doors
-from tests.samples import TENANT
-
-
-def ask(door: Doors, work: Callable[[Api], Awaitable[Any]], key: str | None = None) -> Any:
-    async def carry_out() -> Any:
-        async with calls.client_of(door.client.app) as client:  # type: ignore[arg-type]
-            return await work(Api(client, key or door.keys[TENANT]))
-
-    return asyncio.run(carry_out())
 
 
 def test_a_call_answers_what_the_route_answers_and_leaves_out_empty_parameters(door: Doors) -> None:

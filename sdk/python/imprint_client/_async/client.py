@@ -15,13 +15,17 @@ import httpx
 
 from imprint_client._async.session import AsyncSession
 from imprint_client.errors import error_of
+from imprint_client.position import LastPosition
 from imprint_client.retrying import PASSING, Retries
 
 Json = dict[str, Any]
 
 
 class AsyncImprint:
-    """A connection to the service; `url` and `key` default to IMPRINT_URL and IMPRINT_API_KEY."""
+    """A connection to the service; `url` and `key` default to IMPRINT_URL and IMPRINT_API_KEY.
+
+    What it has written, its later searches show, also where a replica answers.
+    """
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class AsyncImprint:
         secret = key or os.environ.get("IMPRINT_API_KEY", "")
         self.source = source
         self.retries = retries or Retries()
+        self._position = LastPosition()
         self._http = httpx.AsyncClient(
             base_url=base, headers={"Authorization": f"Bearer {secret}"}, timeout=timeout, transport=transport
         )
@@ -64,7 +69,9 @@ class AsyncImprint:
         while True:
             answer: httpx.Response | None = None
             try:
-                answer = await self._http.request(method, path, headers=headers, **more)
+                sent = {**self._position.headers, **(headers or {})}
+                answer = await self._http.request(method, path, headers=sent, **more)
+                self._position.note(sent, answer.headers)
             except httpx.TransportError as error:
                 certain = repeatable or isinstance(error, httpx.ConnectError)
                 if not certain or attempt + 1 >= self.retries.attempts:

@@ -15,6 +15,7 @@ from api.cli.commands.host.checks import (
     models,
     outlets,
     rabbitmq,
+    replica,
     service,
     work,
 )
@@ -233,6 +234,14 @@ CHECKS: Final = (
         database.connections,
         needs=("database",),
         applies=_known_database,
+    ),
+    Check(
+        "replica",
+        "the replica does not answer, is behind, or is no standby of the database",
+        "Check IMPRINT_REPLICA_URL and the log of the standby; `pg_stat_replication` shows how far it is.",
+        replica.replica,
+        needs=("database",),
+        applies=replica.has_replica,
     ),
     Check(
         "snapshots",
