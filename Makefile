@@ -37,6 +37,9 @@ APART := rabbitmq hosts monitoring recovery model clients package kubernetes con
 WITHOUT_APART := $(shell printf " and not %s" $(APART) | cut -c6-)
 LOCOMO ?= ../shared/data/locomo_dev.json
 
+# Bytecode is kept: each process that a test starts would compile the service anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: map pages help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring recovery model
 .PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
@@ -65,8 +68,10 @@ up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
 test: $(DEV) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "$(WITHOUT_APART) and not (browser and slow)"
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compiled
+	@$(BIN)/mypy >$(VENV)/types.log 2>&1 & types=$$!; \
+	  $(BIN)/python -m pytest $(PARALLEL) -m "$(WITHOUT_APART) and not (browser and slow)"; tests=$$?; \
+	  wait $$types || { cat $(VENV)/types.log; exit 1; }; exit $$tests
 
 compiled: $(DEV) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true

@@ -27,6 +27,7 @@ from core.storage import db, schema
 from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
+from tests.kept_connections import kept
 from tests.shares import ByFile, late_files_behind_half
 from tests.works import Works, at_work
 
@@ -131,9 +132,10 @@ def _check_passwords_fast(admin_url: str) -> None:
 @pytest.fixture(scope="session")
 def initial(upgraded: Settings, servers: Servers) -> Iterator[Initial]:
     """The state in which each test finds the database."""
-    state = Initial(upgraded, servers.admin_url)
-    yield state
-    state.close()
+    with kept(servers.database_url) as unused:
+        state = Initial(upgraded, servers.admin_url, unused)
+        yield state
+        state.close()
 
 
 @pytest.fixture
