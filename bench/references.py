@@ -30,8 +30,8 @@ AT: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 def located(case: Json) -> LocatedSentence:
     """Return the sentence of a case in its message, behind what was said before."""
-    said = [*case["before"], case["sentence"]]
-    messages = [Message("s", f"m{at}", at, f"e{at}", "ada", "user", text, AT) for at, text in enumerate(said, 1)]
+    texts = [*case["before"], case["sentence"]]
+    messages = [Message("s", f"m{at}", at, f"e{at}", "ada", "user", text, AT) for at, text in enumerate(texts, 1)]
     (*_, heard) = speakers.heard(messages)
     return heard, 0, languages.grammar_of(case["sentence"])
 

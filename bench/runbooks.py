@@ -54,7 +54,7 @@ def _meaning(name: str) -> str:
     """Return the first sentence of a runbook."""
     text = (ROOT / f"docs/runbooks/{name}.md").read_text(encoding="utf-8")
     meaning = " ".join(text.partition("## Meaning\n")[2].partition("\n## ")[0].split())
-    return re.split(r"(?<=\.) (?=[A-Z])", meaning)[0]
+    return re.split(r"(?<=\.) (?=[A-Z])", meaning)[0].replace("](../", "](")
 
 
 def main() -> None:

@@ -153,7 +153,7 @@ def _reading(old: str, whole: float, parts: Sequence[float], over: frozenset[int
 
 def _clauses(content: str) -> list[str]:
     """Return the clauses of a statement that are read by themselves; none if there is one."""
-    several = clauses.clauses(clauses.framed(content).words)
+    several = clauses.clauses(clauses.framed(content).text)
     return [clauses.bare(clause) for clause in several] if len(several) > 1 else []
 
 
@@ -161,7 +161,7 @@ def _over(whole: float, parts: Sequence[float]) -> frozenset[int]:
     """Return the places of the clauses that are over; none: the statement is not ended, or has one clause."""
     if max(whole, *parts, -np.inf) < LEAST:
         return frozenset()
-    return frozenset(place for place, value in enumerate(parts) if value >= CLAUSE)
+    return frozenset(position for position, value in enumerate(parts) if value >= CLAUSE)
 
 
 def _with_dependent(
@@ -169,16 +169,16 @@ def _with_dependent(
 ) -> dict[Pair, frozenset[int]]:
     """Return with the clauses that are over those that say nothing without them ("at eighteen yuan an hour")."""
     kept = [
-        (pair, place, (clause, " ".join(clauses_of[pair[1]][at] for at in sorted(gone))))
+        (pair, position, (clause, " ".join(clauses_of[pair[1]][at] for at in sorted(gone))))
         for pair, gone in over.items()
-        for place, clause in enumerate(clauses_of[pair[1]])
-        if gone and place not in gone
+        for position, clause in enumerate(clauses_of[pair[1]])
+        if gone and position not in gone
     ]
     leaning = reader.leans([texts for *_, texts in kept]).tolist()
     result = dict(over)
-    for (pair, place, _), value in zip(kept, leaning, strict=True):
+    for (pair, position, _), value in zip(kept, leaning, strict=True):
         if value >= LEANS:
-            result[pair] |= {place}
+            result[pair] |= {position}
     return result
 
 
@@ -268,4 +268,4 @@ def _may_be_ended(candidate: Candidate, other: Candidate) -> bool:
 def _words(content: str) -> str:
     """Return what is read of a statement: of a quotation the words of its speaker."""
     statement = clauses.framed(content)
-    return statement.words if statement.is_quoted else content
+    return statement.text if statement.is_quoted else content

@@ -212,20 +212,20 @@ def _rests_of_readings(
     readings: endings.Readings,
 ) -> dict[str, Vector]:
     """Return the same of memories of which the trained reader finds a part over."""
-    told = endings.rests(readings)
-    if not told:
+    remaining = endings.rests(readings)
+    if not remaining:
         return {}
     subjects = {candidate.subject for candidate in candidates}
     with consolidation.db.tenant(tenant_id) as tx:
-        left = _untold(tx, owner, {identity.statement_key(who, rest): rest for who in subjects for rest in told})
+        left = _untold(tx, owner, {identity.statement_key(who, rest): rest for who in subjects for rest in remaining})
     return dict(zip(left, embed_sound(consolidation.embedder, left), strict=True)) if left else {}
 
 
 def _untold(tx: Tx, owner: Owner, statements: Mapping[str, str]) -> list[str]:
     """Return the statements, by their keys, that no active memory says."""
     taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(statements)}).scalars())
-    said = {text for key, text in statements.items() if key in taken}
-    return [text for text in dict.fromkeys(statements.values()) if text not in said]
+    stated = {text for key, text in statements.items() if key in taken}
+    return [text for text in dict.fromkeys(statements.values()) if text not in stated]
 
 
 def _parse(candidates: Sequence[Candidate]) -> None:

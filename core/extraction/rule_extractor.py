@@ -256,7 +256,7 @@ def _orders(sentence: ReadSentence, plain: str) -> list[Candidate]:
 
 
 def _topic(wish: str, language: Grammar) -> str | None:
-    return next((name for name, words in language.order_topics if words.search(wish)), None)
+    return next((name for name, pattern in language.order_topics if pattern.search(wish)), None)
 
 
 def _order(sentence: ReadSentence, wish: str, topic: str | None) -> Candidate:

@@ -40,7 +40,7 @@ class Framed(NamedTuple):
     """The words of a statement, and what stands before and behind them."""
 
     before: str
-    words: str
+    text: str
     behind: str
 
     @property
@@ -58,15 +58,15 @@ def framed(content: str) -> Framed:
     return Framed(content[:start], content[start:end], content[end:])
 
 
-def clauses(words: str) -> list[str]:
+def clauses(text: str) -> list[str]:
     """Return the clauses of a text, which together are the text; one if nothing shows several."""
-    starts = sorted({*(match.end() for match in _BREAK.finditer(words)), *(m.start() for m in _JOINS.finditer(words))})
+    starts = sorted({*(match.end() for match in _BREAK.finditer(text)), *(m.start() for m in _JOINS.finditer(text))})
     result: list[str] = []
     begin = 0
-    for end in [*starts, len(words)]:
+    for end in [*starts, len(text)]:
         if end - begin <= 0:
             continue
-        piece = words[begin:end]
+        piece = text[begin:end]
         if result and (_size(piece) < LEAST_LETTERS or _size(result[-1]) < LEAST_LETTERS or len(result) == MOST):
             result[-1] += piece
         else:
@@ -94,9 +94,9 @@ def without(content: str, over: Collection[int]) -> str:
     statement = framed(content)
     if not statement.before and 0 in over:
         return ""
-    pieces = clauses(statement.words)
+    pieces = clauses(statement.text)
     runs = [
-        bare("".join(pieces[place] for place in run))
+        bare("".join(pieces[position] for position in run))
         for is_over, run in groupby(range(len(pieces)), key=over.__contains__)
         if not is_over
     ]

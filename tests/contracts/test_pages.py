@@ -43,6 +43,8 @@ ELSEWHERE: Final = {
     "imprint doctor": "tests/journeys/test_pages.py",
     "imprint backup": "tests/journeys/test_pages.py",
     "imprint restore": "tests/journeys/test_pages.py",
+    "imprint tenant copy": "needs a second cell; tests/hosts/test_cells.py",
+    "imprint tenant remove": "needs a second cell; tests/hosts/test_cells.py",
     "imprint memory reembed": "needs a second model; tests/api/cli/test_reembed.py",
 }
 """Commands that another place tests, or that cannot run here, with the reason."""
