@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from core.memory import identity
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Joined, Link, Merge, Replace
 from core.memory.identity import KnownMemory, Revised
 from core.memory.known_set import KnownSet
-from core.statements import succession
+from core.statements import clauses, succession
 from core.statements.comparison import read
 from core.types import Candidate, Relation, Relations
 
@@ -191,6 +192,8 @@ class _Batch:
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
     retired_ids: set[UUID] = field(default_factory=set)
+    cuts: defaultdict[UUID, list[tuple[int, Revised]]] = field(default_factory=lambda: defaultdict(list))
+    """Known memories that are over in part, each time with the place of the addition that ends the part."""
     known: dict[int, tuple[Add, KnownMemory]] = field(default_factory=dict)
     """Additions as known memories, by their place."""
 
@@ -240,7 +243,7 @@ class _Batch:
         for end in ends:
             ended, reason = end.known, end.reason
             if end.rest:
-                self._keep_rest(end)
+                self.cuts[ended.id].append((index, end))
                 continue
             addition = next((position for position, other in self.adds.items() if other.id == ended.id), None)
             if addition is None and ended.id not in self.retired_ids:
@@ -264,16 +267,30 @@ class _Batch:
         if add is not None and not add.past:
             self.others += [Dispute(_as_known(add), end.known, end.reason) for end in doubtful]
 
-    def _keep_rest(self, end: Revised) -> None:
-        """Reword a memory to what remains of it, which keeps its evidence, its pin and all else; once a batch."""
-        touched = {change.known.id for change in self.others if isinstance(change, Confirm | Merge | Replace)}
-        if end.known.id in self.retired_ids | touched:
-            return
-        keeps_slot = bool(end.known.value) and str(end.known.value).casefold() in end.rest.casefold()
-        fields = {"content": end.rest} | ({} if keeps_slot else {"attribute": None, "value": None})
-        vector = self.rests.get(end.rest)
-        self.others.append(Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector))
-        self.retired_ids.add(end.known.id)
+    def _cut(self) -> list[Edit]:
+        """Reword memories to what remains of them, which keep evidence, pin and all else; decided when all is known.
+
+        A memory of which another one says the rest is ended as a whole. What the batch confirms or disputes stays.
+        """
+        changed = {change.known.id for change in self.others if isinstance(change, Confirm | Merge | Replace)}
+        changed |= {change.other.id for change in self.others if isinstance(change, Dispute)}
+        stated = {_key(add.candidate.subject, add.candidate.content) for add in self.adds.values() if not add.past}
+        stated |= {_key(memory.subject, memory.content) for memory, _ in self.worded.values()}
+        edits = []
+        for memory_id, cuts in self.cuts.items():
+            if memory_id in self.retired_ids | changed:
+                continue
+            index, end = cuts[-1]
+            shared = clauses.common(end.known.content, [each.rest for _, each in cuts])
+            rest = end.rest if shared is None else shared
+            key = _key(end.known.subject, rest)
+            if not rest or key in stated:
+                self.adds[index] = replace(self.adds[index], also=[*self.adds[index].also, end._replace(rest="")])
+                self.retired_ids.add(memory_id)
+                continue
+            stated.add(key)
+            edits.append(_reworded(end, rest, self.rests.get(rest)))
+        return edits
 
     def take(self, index: int, candidate: Candidate, verdict: Verdict) -> None:
         """Record the change that a verdict makes."""
@@ -327,10 +344,11 @@ class _Batch:
 
     def changes(self) -> list[Change]:
         """Return all changes, additions first, without disputes about what this batch has ended."""
+        edits = self._cut()
         adds = _each_superseded_once(list(self.adds.values()))
         past = self.retired_ids | {a.id for a in adds if a.past}
         others = [c for c in self.others if not (isinstance(c, Dispute) and {c.memory.id, c.other.id} & past)]
-        return [*adds, *others]
+        return [*adds, *others, *edits]
 
 
 def link_related(
@@ -362,6 +380,19 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
         Kind.SUPERSEDE: Add(candidate, reason, vector, supersedes=known),
     }
     return changes[verdict.kind]
+
+
+def _reworded(end: Revised, rest: str, vector: Vector | None) -> Edit:
+    """Return the edit that leaves the rest of a memory; its slot stays if the rest has the value."""
+    value = str(end.known.value or "")
+    pattern = rf"\b{re.escape(value)}\b" if value.isascii() else re.escape(value)
+    keeps_slot = bool(value) and bool(re.search(pattern, clauses.framed(rest).text, re.IGNORECASE))
+    fields = {"content": rest} | ({} if keeps_slot else {"attribute": None, "value": None})
+    return Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector)
+
+
+def _key(subject: str, content: str) -> str:
+    return identity.statement_key(subject, content)
 
 
 def _may_meet(candidate: Candidate, other: Candidate) -> bool:

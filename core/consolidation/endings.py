@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import languages
 from core.language.ngrams import logistic
 from core.memory.codes import CATEGORIES, LONGEST, code_of, microseconds
 from core.memory.identity import KnownMemory, Revised
@@ -31,6 +32,9 @@ MAY_END: Final = -0.75
 
 LEAST: Final = 2.0
 """Log-odds from which a statement counts as ended."""
+
+FLOOR: Final = -3.0
+"""Log-odds of a whole statement from which its clauses are read: below, hardly any is over."""
 
 CLAUSE: Final = 0.5
 """Log-odds by which a clause that is read by itself is likelier to be over: nothing else blurs it."""
@@ -136,19 +140,25 @@ def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
     "I quit the orchestra" beside "I'm a nurse, and I play the cello in an orchestra" looks half as likely to end
     anything as beside its second clause.
     """
-    clauses_of = {old: _clauses(old) for _, old in pairs}
-    texts = [(_words(new), text) for new, old in pairs for text in (_words(old), *clauses_of[old])]
-    log_odds = iter(reader.over(texts).tolist())
-    values = {(new, old): (next(log_odds), [next(log_odds) + CLAUSE for _ in clauses_of[old]]) for new, old in pairs}
-    over = _with_dependent({pair: _over(*several) for pair, several in values.items()}, clauses_of, reader)
-    return {pair: _reading(pair[1], whole, parts, over[pair]) for pair, (whole, parts) in values.items()}
+    whole = dict(zip(pairs, reader.over([(_words(new), _words(old)) for new, old in pairs]).tolist(), strict=True))
+    clauses_of = {
+        (new, old): _clauses(old) if whole[new, old] >= FLOOR and len(old) <= LONGEST else [] for new, old in pairs
+    }
+    texts = dict.fromkeys((_words(new), clause) for (new, _), several in clauses_of.items() for clause in several)
+    log_odds = dict(zip(texts, reader.over(list(texts)).tolist(), strict=True))
+    parts = {
+        (new, old): [log_odds[_words(new), clause] + CLAUSE for clause in several]
+        for (new, old), several in clauses_of.items()
+    }
+    over = _with_dependent({pair: _over(whole[pair], parts[pair]) for pair in pairs}, clauses_of, reader)
+    return {pair: _reading(pair[1], whole[pair], parts[pair], over[pair]) for pair in pairs}
 
 
 def _reading(old: str, whole: float, parts: Sequence[float], over: frozenset[int]) -> Reading:
     part = max(parts, default=whole)
     if len(over) == len(parts):
         return Reading(max(whole, part), part)
-    return Reading(whole, part, clauses.without(old, over) if over else "")
+    return Reading(whole, part, clauses.without(old, over) if over and part >= LEAST else "")
 
 
 def _clauses(content: str) -> list[str]:
@@ -165,19 +175,19 @@ def _over(whole: float, parts: Sequence[float]) -> frozenset[int]:
 
 
 def _with_dependent(
-    over: Mapping[Pair, frozenset[int]], clauses_of: Mapping[str, Sequence[str]], reader: Reader
+    over: Mapping[Pair, frozenset[int]], clauses_of: Mapping[Pair, Sequence[str]], reader: Reader
 ) -> dict[Pair, frozenset[int]]:
     """Return with the clauses that are over those that say nothing without them ("at eighteen yuan an hour")."""
     kept = [
-        (pair, position, (clause, " ".join(clauses_of[pair[1]][at] for at in sorted(gone))))
+        (pair, position, (clause, " ".join(clauses_of[pair][at] for at in sorted(gone))))
         for pair, gone in over.items()
-        for position, clause in enumerate(clauses_of[pair[1]])
+        for position, clause in enumerate(clauses_of[pair])
         if gone and position not in gone
     ]
     leaning = reader.leans([texts for *_, texts in kept]).tolist()
     result = dict(over)
-    for (pair, position, _), value in zip(kept, leaning, strict=True):
-        if value >= LEANS:
+    for (pair, position, (clause, _)), value in zip(kept, leaning, strict=True):
+        if value >= LEANS or languages.begins_with_somebody(clause):
             result[pair] |= {position}
     return result
 
@@ -224,7 +234,7 @@ def rests(readings: Readings) -> list[str]:
 
 
 def _revised(memory: KnownMemory, log_odds: float, rest: str = "") -> Revised:
-    likely = logistic(log_odds)
+    likely = logistic(log_odds - CLAUSE if rest else log_odds)
     return Revised(memory, _REASON.format(likely=likely), likely, rest)
 
 

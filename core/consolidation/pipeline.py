@@ -201,7 +201,7 @@ def _rests(
         for end in (candidate.relations.ends if candidate.relations else ())
         for memory in neighbours_of.named([end.memory.id] if end.rest else [])
     }
-    return {rest: vectors[rest] for rest in _untold(tx, owner, keys)} if keys else {}
+    return {rest: vectors[rest] for rest in _untold(tx, owner, candidates, keys)} if keys else {}
 
 
 def _rests_of_readings(
@@ -217,13 +217,16 @@ def _rests_of_readings(
         return {}
     subjects = {candidate.subject for candidate in candidates}
     with consolidation.db.tenant(tenant_id) as tx:
-        left = _untold(tx, owner, {identity.statement_key(who, rest): rest for who in subjects for rest in remaining})
+        left = _untold(
+            tx, owner, candidates, {identity.statement_key(who, rest): rest for who in subjects for rest in remaining}
+        )
     return dict(zip(left, embed_sound(consolidation.embedder, left), strict=True)) if left else {}
 
 
-def _untold(tx: Tx, owner: Owner, statements: Mapping[str, str]) -> list[str]:
-    """Return the statements, by their keys, that no active memory says."""
-    taken = set(tx.execute(_ACTIVE, {"user": owner.user_id, "keys": list(statements)}).scalars())
+def _untold(tx: Tx, owner: Owner, candidates: Sequence[Candidate], statements: Mapping[str, str]) -> list[str]:
+    """Return the statements, by their keys, that no active memory to the same audience says."""
+    place = {"user": owner.user_id, "group": owner.group_id, "labels": list(candidates[0].audience_labels)}
+    taken = set(tx.execute(_ACTIVE, {**place, "keys": list(statements)}).scalars())
     stated = {text for key, text in statements.items() if key in taken}
     return [text for text in dict.fromkeys(statements.values()) if text not in stated]
 
@@ -439,9 +442,10 @@ _REJECTED = text(f"""
 """)
 """Rejected, and not active again since: an active statement may be confirmed."""
 
-_ACTIVE = text("""
+_ACTIVE = text(f"""
     SELECT DISTINCT m.statement_key FROM memories m
-    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND m.status = 'active'
+    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND m.group_id IS NOT DISTINCT FROM :group
+      AND m.audience_labels = cast(:labels AS text[]) AND {memories.ACTIVE_SQL}
 """)
 
 _THERE = text("""

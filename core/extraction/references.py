@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from core.extraction import durability
 from core.extraction.speakers import REACH, HeardMessage
+from core.language import languages
 from core.language.language import Grammar
 
 LEAST: Final = 0.0
 """Log-odds from which a sentence leans on what was said before it."""
-
-BEGINNING: Final = 4
-"""Characters before a pronoun that begins a sentence, such as "and "."""
 
 Floats = NDArray[np.float32]
 
@@ -50,8 +48,8 @@ def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[
     leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
     texts = [(heard.sentences[position], lead) for (heard, position, _), lead in zip(located, leads, strict=True)]
     leaning = [
-        value >= LEAST or _begins_with_somebody(text, language)
-        for value, (text, _), (*_, language) in zip(reader.leans(texts).tolist(), texts, located, strict=True)
+        value >= LEAST or languages.begins_with_somebody(text)
+        for value, (text, _) in zip(reader.leans(texts).tolist(), texts, strict=True)
     ]
     earlier = [
         _earlier(heard, position) if leans else () for (heard, position, _), leans in zip(located, leaning, strict=True)
@@ -60,12 +58,6 @@ def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[
     log_odds = iter(reader.explains(pairs).tolist())
     likeliest = [max(((next(log_odds), before) for before in several), default=(0.0, ""))[1] for several in earlier]
     return [before if leans else None for before, leans in zip(likeliest, leaning, strict=True)]
-
-
-def _begins_with_somebody(sentence: str, language: Grammar) -> bool:
-    """Return whether a sentence is about "she" or "they", whom only another one can name."""
-    match = language.somebody.search(sentence.lower()) if language.somebody else None
-    return match is not None and match.start() <= BEGINNING
 
 
 def by_words(heard: HeardMessage, position: int, language: Grammar) -> str:

@@ -25,7 +25,6 @@ from core.extraction.self_corrections import Slips
 from core.extraction.speakers import HeardMessage
 from core.language import dates, languages, sentences
 from core.language.language import Grammar, Slot
-from core.statements import clauses
 from core.types import Candidate, Category, Message, Topic
 
 ORDERED, ORDER_CONFIDENCE = 0.9, 0.85
@@ -216,7 +215,7 @@ def _candidates(sentence: ReadSentence, context: str | None, *, in_third_person:
     `context`: see `references.contexts`.
     """
     if sentence.orders is not None:
-        return _orders(sentence, sentence.orders)
+        return [_order(sentence, sentence.orders)]
     heard, language = sentence.heard, sentence.language
     answers = sentence.position == 0 and bool(heard.question) and quoting.is_short(sentence.text, language)
     restated = sentence.is_certain or (in_third_person and not answers)
@@ -242,25 +241,9 @@ def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSenten
     return replace(filled, content=slot_statements.content(filled.subject, slots, sentence.language, sentence.text))
 
 
-def _orders(sentence: ReadSentence, plain: str) -> list[Candidate]:
-    """Return the candidate of a standing order; of one that settles several things, one for each.
-
-    So a later order about one of them leaves the others.
-    """
-    wish, language = plain.rstrip(".!。！"), sentence.language
-    parts = [clauses.bare(clause) for clause in clauses.clauses(wish)]
-    topics = [_topic(part, language) for part in parts]
-    if None in topics or len(set(topics)) < len(parts):
-        return [_order(sentence, wish, _topic(wish, language))]
-    return [_order(sentence, part, topic) for part, topic in zip(parts, topics, strict=True)]
-
-
-def _topic(wish: str, language: Grammar) -> str | None:
-    return next((name for name, pattern in language.order_topics if pattern.search(wish)), None)
-
-
-def _order(sentence: ReadSentence, wish: str, topic: str | None) -> Candidate:
-    language, heard = sentence.language, sentence.heard
+def _order(sentence: ReadSentence, plain: str) -> Candidate:
+    wish, language, heard = plain.rstrip(".!。！"), sentence.language, sentence.heard
+    topic = next((name for name, words in language.order_topics if words.search(wish)), None)
     return Candidate(
         language.standing.format(who=heard.speaker, wish=wish), Category.INSTRUCTION, Topic.PREFERENCE, heard.speaker,
         candidates.evidence(heard.message, sentence.text), heard.message.occurred_at, importance=ORDERED,

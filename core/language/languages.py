@@ -19,6 +19,9 @@ ALL: Final = (ENGLISH, CHINESE, GERMAN)
 DEFAULT: Final = ENGLISH
 """Stands for the languages that are not known."""
 
+BEGINNING: Final = 4
+"""Characters before a pronoun that begins a sentence, such as "and "."""
+
 _SEVERAL_WAYS: Final = [language.written_plainly for language in ALL if language.written_plainly]
 _TOLD_APART: Final = [(language, language.is_of) for language in ALL if language.is_of]
 
@@ -56,3 +59,10 @@ def plainly_written(text: str) -> str:
 def by_script(text: str) -> Language:
     """Return the language whose letters stand in a text, be they few, else that of the text."""
     return next((language for language in ALL if language.has_script and language.has_script(text)), None) or of(text)
+
+
+def begins_with_somebody(sentence: str) -> bool:
+    """Return whether a sentence begins with "she" or "they", whom only another one can name."""
+    somebody = grammar_of(sentence).somebody
+    match = somebody.search(sentence.lower()) if somebody else None
+    return match is not None and match.start() <= BEGINNING

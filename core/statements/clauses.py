@@ -6,16 +6,15 @@ Only what was said is cut: a quotation keeps its frame and its speaker's words, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from core.language import languages
-from core.language.lazy_regex import either
 from core.statements import quotation
 
-LEAST_LETTERS: Final = 8
-"""Size of a clause that can say something by itself; a character of Chinese, Japanese or Korean counts as two."""
+LEAST_LETTERS: Final = 9
+"""Size of a clause that can say something by itself; a character of Chinese, Japanese or Korean counts as three."""
 
 CUT: Final = "…"
 
@@ -24,8 +23,7 @@ STOPS: Final = ".!?。！？"
 MOST: Final = 6
 """Clauses that are told apart; the last one holds what follows."""
 
-_BREAK: Final = re.compile(r"[,;:.!?]+(?=\s)|[，；。！？]+|\s[–—-]\s")
-_JOINS: Final = either(language.joins for language in languages.ALL if language.joins)
+_BREAK: Final = re.compile(r"(?<![,;:.!?])[,;:.!?]+(?=\s)|[，；。！？]+|\s[–—-]\s")
 _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ORDER: Final = re.compile(
     "|".join(
@@ -60,30 +58,45 @@ def framed(content: str) -> Framed:
 
 def clauses(text: str) -> list[str]:
     """Return the clauses of a text, which together are the text; one if nothing shows several."""
-    starts = sorted({*(match.end() for match in _BREAK.finditer(text)), *(m.start() for m in _JOINS.finditer(text))})
+    ends = {match.end() for match in _BREAK.finditer(text)} | {match.start() for match in _joins(text)}
     result: list[str] = []
+    sizes: list[int] = []
     begin = 0
-    for end in [*starts, len(text)]:
-        if end - begin <= 0:
-            continue
+    for end in [*sorted(ends - {0}), len(text)]:
         piece = text[begin:end]
-        if result and (_size(piece) < LEAST_LETTERS or _size(result[-1]) < LEAST_LETTERS or len(result) == MOST):
+        size = _size(piece)
+        if result and (len(result) == MOST or size < LEAST_LETTERS or sizes[-1] < LEAST_LETTERS):
             result[-1] += piece
-        else:
+            sizes[-1] += size
+        elif piece:
             result.append(piece)
+            sizes.append(size)
         begin = end
     return result
 
 
+def _joins(text: str) -> Iterable[re.Match[str]]:
+    joins = languages.of(text).joins
+    return joins.finditer(text) if joins else ()
+
+
 def _size(piece: str) -> int:
-    letters = _JOINS.sub("", piece)
-    return sum(2 if _WIDE.match(letter) else 1 for letter in letters if letter.isalpha())
+    return sum(3 if _WIDE.match(letter) else 1 for letter in piece if letter.isalpha())
 
 
 def bare(clause: str) -> str:
     """Return a clause without what joins it to others."""
-    joined = _JOINS.match(clause.lstrip())
-    return clause.lstrip()[joined.end() if joined else 0 :].strip(" \t\n,;:.!?，；。！？–—-")
+    words = clause.lstrip()
+    joined = next((match for match in _joins(words) if match.start() == 0), None)
+    return words[joined.end() if joined else 0 :].strip(" \t\n,;:.!?，；。！？–—-")
+
+
+def common(content: str, rests: Sequence[str]) -> str | None:
+    """Return what all of some remainders of a statement hold; None: they are not cut of it, but in other words."""
+    pieces = [bare(clause) for clause in clauses(framed(content).text)]
+    if not all(any(piece in rest for piece in pieces) for rest in rests):
+        return None
+    return without(content, {at for at, piece in enumerate(pieces) if any(piece not in rest for rest in rests)})
 
 
 def without(content: str, over: Collection[int]) -> str:

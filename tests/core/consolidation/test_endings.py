@@ -12,7 +12,7 @@ from core.consolidation import batch, endings
 from core.consolidation.endings import Floats, Pair, Reading
 from core.inference.embedders import HashEmbedder
 from core.inference.local_reader import LocalReader
-from core.memory.changes import Add, Change, Dispute, Edit, Link
+from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Link
 from core.memory.codes import LONGEST
 from core.memory.known_set import KnownSet
 from core.types import Candidate, Category
@@ -36,7 +36,7 @@ class Says:
 
     def over(self, pairs: Sequence[Pair]) -> Floats:
         self.read += pairs
-        return np.array([2.5 if pair in self._pairs else -5.0 for pair in pairs], dtype=np.float32)
+        return np.array([2.5 if pair in self._pairs else -2.5 for pair in pairs], dtype=np.float32)
 
     def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
         return np.array([5.0 if text in self._leaning else -5.0 for text, _ in sentences], dtype=np.float32)
@@ -123,6 +123,14 @@ def test_a_clause_that_says_nothing_alone_goes_with_the_one_that_is_over() -> No
     assert add.supersedes == old
 
 
+def test_what_somebody_does_goes_with_the_clause_that_names_them() -> None:
+    tomek, apart = "Ada said: “My partner Tomek lives in Krakow, he joins me in May.”", "Ada and Tomek broke up."
+    reader = Says((apart, "My partner Tomek lives in Krakow"))
+    (add,) = decided(reader, [a_candidate(apart)], KnownSet.of([a_known(tomek, 0.8, said_at=BEFORE)]))
+    assert isinstance(add, Add)
+    assert add.supersedes is not None
+
+
 def test_a_statement_in_the_third_person_is_not_told_without_its_subject() -> None:
     old = a_known("Ada plays the oboe in a band and lives in Leeds.", 0.8, said_at=BEFORE)
     (add,) = decided(Says((GAVE_UP, "Ada plays the oboe in a band")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
@@ -137,6 +145,57 @@ def test_a_part_remains_with_its_slot_if_it_has_its_value() -> None:
         _, edit = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
         assert isinstance(edit, Edit)
         assert set(edit.fields) == fields
+
+
+def test_two_parts_that_end_at_once_leave_what_neither_ends() -> None:
+    old = a_known("Ada said: “I'm a nurse in Leeds, I play the oboe, and I have two cats.”", 0.8, said_at=BEFORE)
+    retired = "Ada retired from nursing."
+    reader = Says((GAVE_UP, "I play the oboe"), (retired, "I'm a nurse in Leeds"))
+    *adds, edit = decided(reader, [a_candidate(GAVE_UP), a_candidate(retired)], KnownSet.of([old]))
+    assert [type(add) for add in adds] == [Add, Add]
+    assert isinstance(edit, Edit)
+    assert edit.fields["content"] == "Ada said: “… I have two cats”"
+    moved = Says((GAVE_UP, "I play the oboe"), (retired, "I'm a nurse in Leeds"))
+    both = a_known(BOTH, 0.8, said_at=BEFORE)
+    changes = decided(moved, [a_candidate(GAVE_UP), a_candidate(retired)], KnownSet.of([both]))
+    assert [type(change) for change in changes] == [Add, Add]
+    assert sum(len(add.retired) for add in changes if isinstance(add, Add)) == 1
+
+
+def test_what_remains_of_two_memories_is_stored_once() -> None:
+    longer = a_known("Ada said: “I'm a nurse in Leeds, and I play the oboe in a band.”", 0.8, said_at=BEFORE)
+    known = KnownSet.of([a_known(BOTH, 0.8, said_at=BEFORE), longer])
+    reader = Says((GAVE_UP, "I play the oboe"), (GAVE_UP, "I play the oboe in a band"))
+    add, edit = decided(reader, [a_candidate(GAVE_UP)], known)
+    assert isinstance(add, Add)
+    assert isinstance(edit, Edit)
+    assert len(add.retired) == 1
+    assert {edit.id, add.retired[0].known.id} == {memory.id for memory in known}
+
+
+def test_what_the_batch_confirms_or_says_itself_is_not_cut() -> None:
+    old, nurse = a_known(BOTH, 0.8, said_at=BEFORE), a_candidate("Ada said: “I'm a nurse in Leeds.”")
+    changes = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP), nurse], KnownSet.of([old]))
+    assert [type(change) for change in changes] == [Add, Confirm]
+    far = a_known(BOTH, 0.1, said_at=BEFORE)
+    changes = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP), nurse], KnownSet.of([far]))
+    assert [type(change) for change in changes] == [Add, Add]
+    assert sum(len(add.retired) for add in changes if isinstance(add, Add)) == 1
+
+
+def test_a_memory_whose_slot_gets_another_value_is_not_cut() -> None:
+    old = a_known(BOTH, 0.8, attribute="work.role", value="nurse", said_at=BEFORE)
+    chef = a_candidate("Ada is a chef.", attribute="work.role", value="chef")
+    changes = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP), chef], KnownSet.of([old]))
+    assert [type(change) for change in changes] == [Add, Add]
+    assert [add.supersedes for add in changes if isinstance(add, Add)] == [None, old]
+
+
+def test_an_ending_that_is_sure_as_a_whole_needs_no_sure_part() -> None:
+    old = a_known(BOTH, 0.8, said_at=BEFORE)
+    (add,) = decided(Says((GAVE_UP, BOTH[11:-1])), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    assert isinstance(add, Add)
+    assert add.supersedes == old
 
 
 def test_a_statement_of_its_own_batch_is_ended_as_a_whole_or_not_at_all() -> None:

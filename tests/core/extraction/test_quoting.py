@@ -161,15 +161,6 @@ def test_a_sentence_that_leans_on_nothing_said_is_quoted_alone() -> None:
     assert kept.content == "Ada said: “The older one is seven already.”"
 
 
-def test_an_order_about_two_things_is_an_order_about_each() -> None:
-    said = [message("user", "Always keep answers short and use metric units.")]
-    orders = [(candidate.content, candidate.attribute) for candidate in extract(said)]
-    assert orders == [
-        ("Ada's standing instruction: Always keep answers short.", "instruction.length"),
-        ("Ada's standing instruction: use metric units.", "instruction.units"),
-    ]
-
-
 def test_the_reader_decides_in_languages_without_tables() -> None:
     said = [
         message("user", "Ich bin gegen Nüsse allergisch. Das Wetter ist heute herrlich."),

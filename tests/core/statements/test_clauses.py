@@ -14,7 +14,10 @@ from core.statements import clauses
         ("I have two cats, Milo and Otis, and I rent a flat.", ["I have two cats, Milo and Otis", "I rent a flat"]),
         ("I like fish and chips.", ["I like fish and chips"]),
         ("我在杭州做产品经理，周末会去打羽毛球。", ["我在杭州做产品经理", "周末会去打羽毛球"]),
-        ("Ich arbeite bei Bosch und spiele Geige.", ["Ich arbeite bei Bosch", "spiele Geige"]),
+        (
+            "Ich arbeite seit Mai bei Bosch und ich spiele Geige.",
+            ["Ich arbeite seit Mai bei Bosch", "ich spiele Geige"],
+        ),
         ("It costs 1,200.50 a month – heating included.", ["It costs 1,200.50 a month", "heating included"]),
         ("", []),
     ],
@@ -23,6 +26,22 @@ def test_punctuation_and_joining_words_show_clauses(words: str, parts: list[str]
     several = clauses.clauses(words)
     assert "".join(several) == words
     assert [clauses.bare(clause) for clause in several] == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Je ne travaille plus chez Renault depuis mars.", "My daughter is so allergic to peanuts that we read labels."],
+)
+def test_words_that_join_clauses_in_another_language_or_place_cut_nothing(text: str) -> None:
+    assert clauses.clauses(text) == [text]
+
+
+def test_what_several_remainders_share() -> None:
+    content = "Ada said: “I'm a nurse in Leeds, I play the oboe, and I have two cats.”"
+    rests = [clauses.without(content, {0}), clauses.without(content, {1})]
+    assert clauses.common(content, rests) == "Ada said: “… I have two cats”"
+    assert clauses.common(content, ["Ada said: “… I have two cats”", "Ada said: “I'm a nurse in Leeds …”"]) == ""
+    assert clauses.common(content, ["Ada has cats."]) is None
 
 
 def test_a_long_text_has_a_bounded_number_of_clauses() -> None:
