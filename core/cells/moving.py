@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+import psycopg
 from sqlalchemy import Engine, Table, create_engine, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
@@ -133,7 +134,7 @@ def _take_back(source: Cell, target: Cell, tenant_id: str, error: BaseException)
             _thaw(source)
             return
         reason = "the other cell has it"
-    except (Conflict, SQLAlchemyError) as second:
+    except (Conflict, SQLAlchemyError, psycopg.Error) as second:
         reason = str(second).partition("\n")[0]
     error.add_note(f"{tenant_id!r} is still frozen: {reason}. Run `imprint tenant copy` again, or with `--cancel`.")
 
