@@ -365,7 +365,7 @@ class Settings(BaseSettings):
     @classmethod
     def _is_usable_broker(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None:
-            brokers.require_usable(url.get_secret_value())
+            return SecretStr(brokers.normalized(url.get_secret_value()))
         return url
 
     @field_validator("webhook_hosts")

@@ -27,8 +27,11 @@ POLICY: Final = "moving"
 FACT: Final = "moving"
 """Row of `deployment` that says which tenant is frozen, and how far it is."""
 
-LOCK_SECONDS: Final = 1
-"""Longest wait for the locks of all tables: those who come meanwhile wait behind it."""
+BEYOND_DEADLOCK_MS: Final = 500
+"""Longest wait for the locks of all tables, beyond deadlock_timeout: those who come meanwhile wait behind it.
+
+Only after deadlock_timeout does PostgreSQL cancel an autovacuum that is in the way.
+"""
 
 LOCK_TRIES, PAUSE_SECONDS = 6, 5
 """Attempts at the locks, and the time between: a transaction that is open for long, such as a dump, must end first."""
@@ -73,9 +76,10 @@ def thaw(tx: Tx) -> None:
     tx.execute(text("DELETE FROM deployment WHERE name = :name"), {"name": FACT})
 
 
-def mark_copied(tx: Tx) -> None:
-    """Note that another cell has the frozen tenant, as the owner."""
-    tx.execute(_COPIED, {"name": FACT})
+def mark_copied(tx: Tx, tenant_id: str) -> None:
+    """Note that another cell has the frozen tenant, as the owner. Conflict: it is not frozen."""
+    if tx.execute(_COPIED, {"name": FACT, "tenant": tenant_id}).rowcount != 1:
+        raise Conflict(f"The tenant {tenant_id!r} is not frozen any more, but the other cell has a copy of it.")
 
 
 def look_into(tx: Tx, tenant_id: str) -> None:
@@ -97,7 +101,7 @@ def patiently(owner: Engine, locking: str) -> Iterator[Tx]:
     for tries_left in reversed(range(LOCK_TRIES)):
         with owner.connect() as tx:
             try:
-                tx.execute(text(f"SET LOCAL statement_timeout = '{LOCK_SECONDS}s'"))
+                tx.execute(_WAIT, {"beyond": BEYOND_DEADLOCK_MS})
                 tx.execute(text(locking))
             except OperationalError as error:
                 if not isinstance(error.orig, _BUSY):
@@ -128,13 +132,19 @@ _CREATE: Final = sql.SQL(
 
 _DROP: Final = sql.SQL(f"DROP POLICY IF EXISTS {POLICY} ON {{table}}")
 
+_WAIT: Final = text("""
+    SELECT set_config('statement_timeout', (setting::int + :beyond)::text, true)
+    FROM pg_settings WHERE name = 'deadlock_timeout'
+""")
+
 _NOTE: Final = text("""
     INSERT INTO deployment (name, value) VALUES (:name, jsonb_build_object(
         'tenant', cast(:tenant AS text), 'state', 'copying', 'since', extract(epoch FROM clock_timestamp())))
 """)
 
 _COPIED: Final = text("""
-    UPDATE deployment SET value = jsonb_set(value::jsonb, '{state}', '"copied"') WHERE name = :name
+    UPDATE deployment SET value = jsonb_set(value::jsonb, '{state}', '"copied"')
+    WHERE name = :name AND value::jsonb ->> 'tenant' = :tenant
 """)
 
 _READ: Final = text("""

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+import psycopg
 from sqlalchemy import Engine, Table, create_engine, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
 from core.cells import freezing, positions, rows
 from core.cells.freezing import Frozen
@@ -57,35 +59,25 @@ def copy(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None]
     Raises:
         NotFound: the source does not have the tenant.
         Conflict: the cells differ in version or embedding model, the target has such a tenant, a rebuild is open,
-            another tenant is being moved, or the copy differs. The tenant is as it was before.
+            another tenant is being moved, it was copied elsewhere, or the copy differs. The tenant is as it was before.
+
+    An error has a note if the tenant could not be served again and is still frozen.
     """
-    _require_alike(source, target)
-    if _is_copied(source, target, tenant_id):
-        _mark_copied(source)
-        return None
-    _require_movable(source, tenant_id)
-    with source.owner.connect() as tx:
-        newest = positions.newest_transaction(tx)
-    keeps = positions.lead_transactions(target.owner, newest + positions.BATCH)
-    freezing.freeze(source.owner, tenant_id)
-    try:
-        copied = _copy(source, target, tenant_id, note, keeps=keeps)
-    except BaseException:
-        # A commit whose answer was lost may have happened: then the tenant must not come alive here again.
-        if not _has(target, tenant_id):
-            cancel(source, target, tenant_id)
-        raise
-    _mark_copied(source)
-    return copied
+    with _alone(source):
+        return _copy_or_find(source, target, tenant_id, note)
 
 
-def cancel(source: Cell, target: Cell, tenant_id: str) -> None:
-    """Let the source serve a tenant again whose copy did not come to its end. Conflict: the target has it."""
-    if _has(target, tenant_id):
-        raise Conflict(f"The other cell has {tenant_id!r} already. Switch the door, then remove it here.")
-    _require_frozen(source, tenant_id)
-    with freezing.locked(source.owner) as tx:
-        freezing.thaw(tx)
+def cancel(source: Cell, target: Cell | None, tenant_id: str) -> None:
+    """Let the source serve a tenant again whose copy did not come to its end. Conflict: the target has it.
+
+    `target`: None if it is lost for good. Should it come back with the tenant, both would have it.
+    """
+    with _alone(source):
+        _require_not_copied(source, tenant_id)
+        if target is not None and _has(target, tenant_id):
+            raise Conflict(f"The other cell has {tenant_id!r} already. Switch the door, then remove it here.")
+        _require_frozen(source, tenant_id)
+        _thaw(source)
 
 
 def remove(source: Cell, tenant_id: str, longest_request_s: float = 0) -> int:
@@ -96,6 +88,63 @@ def remove(source: Cell, tenant_id: str, longest_request_s: float = 0) -> int:
 
     Conflict: it was not copied, or is not frozen for so long.
     """
+    with _alone(source):
+        return _remove(source, tenant_id, longest_request_s)
+
+
+@contextlib.contextmanager
+def _alone(source: Cell) -> Iterator[None]:
+    """Keep other moves away from the source. Conflict: one is running."""
+    with source.owner.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        if not session.execute(_LOCK).scalar_one():
+            raise Conflict("Another `imprint tenant copy` or `remove` is running in this cell. Wait for its end.")
+        try:
+            yield
+        finally:
+            # A session that was lost has lost its lock as well, and the first error is the one to be seen.
+            with contextlib.suppress(SQLAlchemyError):
+                session.execute(_UNLOCK)
+
+
+def _copy_or_find(source: Cell, target: Cell, tenant_id: str, note: Callable[[str], None]) -> Copied | None:
+    _require_alike(source, target)
+    if _is_copied(source, target, tenant_id):
+        _mark_copied(source, tenant_id)
+        return None
+    _require_not_copied(source, tenant_id)
+    _require_movable(source, tenant_id)
+    with source.owner.connect() as tx:
+        newest = positions.newest_transaction(tx)
+    keeps = positions.lead_transactions(target.owner, newest + positions.BATCH)
+    freezing.freeze(source.owner, tenant_id)
+    try:
+        copied = _copy(source, target, tenant_id, note, keeps=keeps)
+    except BaseException as error:
+        _take_back(source, target, tenant_id, error)
+        raise
+    _mark_copied(source, tenant_id)
+    return copied
+
+
+def _take_back(source: Cell, target: Cell, tenant_id: str, error: BaseException) -> None:
+    """Serve the tenant in the source again after an error, which gets a note if that cannot be."""
+    try:
+        # A commit whose answer was lost may have happened: then the tenant must not come alive here again.
+        if not _has(target, tenant_id):
+            _thaw(source)
+            return
+        reason = "the other cell has it"
+    except (Conflict, SQLAlchemyError, psycopg.Error) as second:
+        reason = str(second).partition("\n")[0]
+    error.add_note(f"{tenant_id!r} is still frozen: {reason}. Run `imprint tenant copy` again, or with `--cancel`.")
+
+
+def _thaw(source: Cell) -> None:
+    with freezing.locked(source.owner) as tx:
+        freezing.thaw(tx)
+
+
+def _remove(source: Cell, tenant_id: str, longest_request_s: float) -> int:
     frozen = _require_frozen(source, tenant_id)
     if frozen.state != "copied":
         raise Conflict(f"The copy of {tenant_id!r} has not come to its end. Run `imprint tenant copy` again.")
@@ -168,10 +217,24 @@ def _require_movable(source: Cell, tenant_id: str) -> None:
             raise Conflict("A rebuild is open: `imprint memory rebuild --apply` or `--drop` it first.")
 
 
-def _require_frozen(source: Cell, tenant_id: str) -> Frozen:
+def _require_not_copied(source: Cell, tenant_id: str) -> None:
+    frozen = _frozen(source, tenant_id)
+    if frozen is not None and frozen.state == "copied":
+        raise Conflict(
+            f"Another cell has {tenant_id!r} already. Switch the door, and remove it here; it can be copied back then."
+        )
+
+
+def _frozen(source: Cell, tenant_id: str) -> Frozen | None:
+    """Return how far the move of a tenant is; None: it is not frozen."""
     with source.owner.connect() as tx:
         frozen = freezing.read(tx)
-    if frozen is None or frozen.tenant_id != tenant_id:
+    return None if frozen is None or frozen.tenant_id != tenant_id else frozen
+
+
+def _require_frozen(source: Cell, tenant_id: str) -> Frozen:
+    frozen = _frozen(source, tenant_id)
+    if frozen is None:
         raise NotFound(f"The tenant {tenant_id!r} is not being moved from this cell.")
     return frozen
 
@@ -180,16 +243,14 @@ def _is_copied(source: Cell, target: Cell, tenant_id: str) -> bool:
     """Return whether the target has the tenant as a copy of the frozen one. Conflict: it has another of that name."""
     if not _has(target, tenant_id):
         return False
-    with source.owner.connect() as tx:
-        frozen = freezing.read(tx)
-    if frozen is None or frozen.tenant_id != tenant_id or _salt(source, tenant_id) != _salt(target, tenant_id):
+    if _frozen(source, tenant_id) is None or _salt(source, tenant_id) != _salt(target, tenant_id):
         raise Conflict(f"The other cell has a tenant {tenant_id!r} already.")
     return True
 
 
-def _mark_copied(source: Cell) -> None:
+def _mark_copied(source: Cell, tenant_id: str) -> None:
     with source.owner.begin() as tx:
-        freezing.mark_copied(tx)
+        freezing.mark_copied(tx, tenant_id)
 
 
 def _has(cell: Cell, tenant_id: str) -> bool:
@@ -203,6 +264,9 @@ def _salt(cell: Cell, tenant_id: str) -> str | None:
         freezing.look_into(tx, tenant_id)
         return tx.execute(_SALT, {"tenant": tenant_id}).scalar()
 
+
+_LOCK: Final = text("SELECT pg_try_advisory_lock(hashtextextended('moving of a tenant', 0))")
+_UNLOCK: Final = text("SELECT pg_advisory_unlock(hashtextextended('moving of a tenant', 0))")
 
 _SALT: Final = text("SELECT salt FROM tenants WHERE id = :tenant")
 

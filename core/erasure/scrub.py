@@ -22,7 +22,7 @@ from core.config import Settings
 from core.erasure import names
 from core.errors import Later
 from core.events.doorbell import broker_url
-from core.settings.brokers import is_redis
+from core.settings.brokers import is_redis, redis_url
 from core.storage import db
 from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
@@ -161,7 +161,7 @@ def _rewrite_broker(url: str, done: ScrubResult) -> None:
     if not is_redis(url):
         done.notes.append("The broker is no Redis; what it keeps on its disk of messages that were taken is its own.")
         return
-    with redis.Redis.from_url(url) as client:
+    with redis.Redis.from_url(redis_url(url)) as client:
         info: Json = client.info("persistence")
         if info.get("aof_enabled"):
             client.bgrewriteaof()

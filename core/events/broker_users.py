@@ -13,6 +13,7 @@ import redis
 from sqlalchemy import text
 
 from core.errors import Misconfigured
+from core.settings.brokers import redis_url
 from core.storage.db import Database
 
 KEY: Final = "imprint:installations"
@@ -48,7 +49,7 @@ def count(url: str) -> int:
 
 
 def _client(url: str) -> redis.Redis:
-    return redis.Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS)
+    return redis.Redis.from_url(redis_url(url), socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS)
 
 
 _NAME = text("""

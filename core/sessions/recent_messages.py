@@ -35,7 +35,7 @@ from core import metrics
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.sessions import sessions
-from core.settings.brokers import is_redis
+from core.settings.brokers import is_redis, redis_url
 from core.settings.limits import TenantLimits
 from core.storage import db
 from core.storage.db import Database, Tx
@@ -196,7 +196,7 @@ def _client(broker_url: str) -> redis.Redis | None:
     if not is_redis(broker_url):
         return None
     return redis.Redis.from_url(
-        broker_url,
+        redis_url(broker_url),
         retry=Retry(NoBackoff(), 0),
         socket_timeout=PATIENCE_SECONDS,
         socket_connect_timeout=PATIENCE_SECONDS,

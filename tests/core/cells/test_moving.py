@@ -30,6 +30,7 @@ from core.storage.tables import TENANT_TABLES
 from core.tenancy.tenants import caller
 from tests.databases import beside
 from tests.doors import key_of
+from tests.ports import free_port
 
 NEIGHBOUR = "globex"
 ODD = 'tab\t, line\n, quote ", backslash \\, \\N, dot \\., é, 猫'
@@ -162,8 +163,12 @@ def test_a_moved_tenant_has_left_nothing_and_others_everything(pair: tuple[Setti
     with pytest.raises(NotFound, match="not being moved"):
         removed(source, tenant)
     assert moved(source, target, tenant)
-    with cells(source, target) as (here, there), pytest.raises(Conflict, match=r"has .* already"):
-        moving.cancel(here, there, tenant)
+    with cells(source, target) as (here, there):
+        for other in (there, here, None):
+            with pytest.raises(Conflict, match=r"has .* already"):
+                moving.cancel(here, other, tenant)
+        with pytest.raises(Conflict, match="it can be copied back then"):
+            moving.copy(here, here, tenant)
     assert moved(source, target, tenant) is None, "it is done"
     with cells(source) as (here,), pytest.raises(Conflict, match=r"Remove it in \d+ seconds"):
         moving.remove(here, tenant, longest_request_s=600)
@@ -267,6 +272,58 @@ def test_a_copy_that_breaks_off_changes_nothing(pair: tuple[Settings, Settings],
             tx.execute(text("UPDATE deployment SET value = replace(value, 'copied', 'copying') WHERE name = 'moving'"))
         assert moving.copy(here, there, tenant) is None
         assert moving.remove(here, tenant) > 0
+
+
+def test_a_cell_does_one_move_at_a_time(pair: tuple[Settings, Settings], tenant: str) -> None:
+    source, target = pair
+    key_of(source, tenant)
+
+    def meddle(table: str) -> None:
+        if table != "rules":
+            return
+        with cells(source) as (same,):
+            for move in (
+                lambda: moving.copy(same, there, tenant),
+                lambda: moving.cancel(same, None, tenant),
+                lambda: moving.remove(same, tenant),
+            ):
+                with pytest.raises(Conflict, match="is running in this cell"):
+                    move()
+
+    with cells(source, target) as (here, there):
+        assert moving.copy(here, there, tenant, meddle)
+        with pytest.raises(Conflict, match="not frozen any more"), here.owner.begin() as tx:
+            freezing.mark_copied(tx, "other")
+    removed(source, tenant)
+
+
+def test_a_copy_whose_target_is_lost_can_be_cancelled(
+    pair: tuple[Settings, Settings], tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = pair
+    key, has = key_of(source, tenant), moving._has
+    nowhere = db.app_url(target).set(port=free_port())
+    with cells(source, target) as (here, there), closing(db.connect(nowhere, 1)) as gone:
+
+        def lose(table: str) -> None:
+            monkeypatch.setattr(moving, "_has", lambda cell, tenant_id: has(Cell(cell.owner, gone), tenant_id))
+            raise InterruptedError("first")
+
+        with pytest.raises(InterruptedError, match="first") as error:
+            moving.copy(here, there, tenant, lose)
+        assert "is still frozen" in error.value.__notes__[0]
+        moving.cancel(here, None, tenant)
+    assert policies(source) == []
+    with closing(db.connect(db.app_url(source), 1)) as app:
+        assert caller(app, key).tenant_id == tenant
+
+
+def test_locks_are_awaited_until_an_autovacuum_has_been_cancelled(pair: tuple[Settings, Settings]) -> None:
+    note = "SELECT set_config('imprint.waits', current_setting('statement_timeout'), true)"
+    with cells(pair[0]) as (cell,), freezing.patiently(cell.owner, note) as tx:
+        waits = "SELECT current_setting('imprint.waits')::interval > current_setting('deadlock_timeout')::interval"
+        assert tx.execute(text(waits)).scalar_one()
+        assert tx.execute(text("SHOW statement_timeout")).scalar_one() == "0"
 
 
 def test_a_copy_that_differs_is_taken_back(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated, NamedTuple
 
 import typer
@@ -37,24 +38,43 @@ ToApp = Annotated[
     ),
 ]
 Cancel = Annotated[bool, typer.Option("--cancel", help="Serve the tenant here again after a copy that was broken off.")]
+TargetIsLost = Annotated[
+    bool,
+    typer.Option(
+        "--target-is-lost", help="With --cancel: do not ask the other cell, which will never serve the tenant."
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
-def copy(tenant: Tenant, to: To = "", to_app: ToApp = "", cancel: Cancel = False, as_json: AsJson = False) -> None:
+def copy(
+    tenant: Tenant,
+    to: To = "",
+    to_app: ToApp = "",
+    cancel: Cancel = False,
+    target_is_lost: TargetIsLost = False,
+    as_json: AsJson = False,
+) -> None:
     """Copy a tenant to another cell, compare both sides, and leave it frozen here; see docs/operations.md.
 
     Example: imprint tenant copy acme --to postgresql://imprint_owner@cell2.internal/imprint
     """
+    if target_is_lost and not cancel:
+        raise Invalid([Problem("/target_is_lost", "needs --cancel: nothing can be copied to a cell that is lost")])
+    if cancel:
+        _cancel(tenant, None if target_is_lost else _other_urls(to, to_app))
+        finish_if_json(as_json, {"tenant": tenant, "state": "served here"})
+        err.print(f"{tenant} is served by this cell again.", highlight=False)
+        return
     own, other = _own_urls(), _other_urls(to, to_app)
-    with moving.opened(*own) as source, moving.opened(*other) as target:
-        if cancel:
-            moving.cancel(source, target, tenant)
-            finish_if_json(as_json, {"tenant": tenant, "state": "served here"})
-            err.print(f"{tenant} is served by this cell again.", highlight=False)
-            return
-        with bar(quiet=as_json) as progress:
-            task = progress.add_task("Tables", total=len(rows.COPIED))
+    with moving.opened(*own) as source, moving.opened(*other) as target, bar(quiet=as_json) as progress:
+        task = progress.add_task("Tables", total=len(rows.COPIED))
+        try:
             copied = moving.copy(source, target, tenant, lambda _: progress.advance(task))
+        except BaseException as error:
+            for note in getattr(error, "__notes__", ()):
+                err.print(note, highlight=False)
+            raise
     tables = {} if copied is None else {name: number for name, number in copied.rows.items() if number}
     view = {
         "tenant": tenant,
@@ -65,6 +85,13 @@ def copy(tenant: Tenant, to: To = "", to_app: ToApp = "", cancel: Cancel = False
     }
     finish_if_json(as_json, view)
     _show(view)
+
+
+def _cancel(tenant: str, other: _Urls | None) -> None:
+    with ExitStack() as cells:
+        source = cells.enter_context(moving.opened(*_own_urls()))
+        target = None if other is None else cells.enter_context(moving.opened(*other))
+        moving.cancel(source, target, tenant)
 
 
 def _show(view: Json) -> None:

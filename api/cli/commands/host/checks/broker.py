@@ -63,7 +63,9 @@ def sharing(installation: Installation) -> str:
 
 def _info(url: str) -> Mapping[str, Any]:
     try:
-        with closing(redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)) as client:
+        with closing(
+            redis.Redis.from_url(brokers.redis_url(url), socket_timeout=5, socket_connect_timeout=5)
+        ) as client:
             return {**client.info("server"), **client.info("memory")}
     except redis.RedisError as error:
         raise Misconfigured(f"INFO is refused: {error}") from error

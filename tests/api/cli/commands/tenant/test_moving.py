@@ -31,6 +31,8 @@ def test_a_move_that_cannot_be_is_refused_in_words(operator: Imprint, settings: 
         (("copy", TENANT, "--to", own, "--cancel"), f"The other cell has '{TENANT}' already."),
         (("copy", "nobody", "--to", own), "There is no tenant 'nobody' in this cell."),
         (("copy", "nobody", "--to", own, "--cancel"), "The tenant 'nobody' is not being moved from this cell."),
+        (("copy", "nobody", "--cancel", "--target-is-lost"), "The tenant 'nobody' is not being moved from this cell."),
+        (("copy", "nobody", "--to", own, "--target-is-lost"), "needs --cancel"),
         (("remove", TENANT, "--yes"), f"The tenant '{TENANT}' is not being moved from this cell."),
         (("remove", TENANT), "Nothing was deleted."),
     ):
