@@ -225,8 +225,8 @@ def _rests_of_readings(
 
 def _untold(tx: Tx, owner: Owner, candidates: Sequence[Candidate], statements: Mapping[str, str]) -> list[str]:
     """Return the statements, by their keys, that no active memory to the same audience says."""
-    place = {"user": owner.user_id, "group": owner.group_id, "labels": list(candidates[0].audience_labels)}
-    taken = set(tx.execute(_ACTIVE, {**place, "keys": list(statements)}).scalars())
+    scope = {"user": owner.user_id, "group": owner.group_id, "labels": list(candidates[0].audience_labels)}
+    taken = set(tx.execute(_ACTIVE, {**scope, "keys": list(statements)}).scalars())
     stated = {text for key, text in statements.items() if key in taken}
     return [text for text in dict.fromkeys(statements.values()) if text not in stated]
 

@@ -243,7 +243,7 @@ def _slot_statement(base: Candidate, slots: Sequence[Slot], sentence: ReadSenten
 
 def _order(sentence: ReadSentence, plain: str) -> Candidate:
     wish, language, heard = plain.rstrip(".!。！"), sentence.language, sentence.heard
-    topic = next((name for name, words in language.order_topics if words.search(wish)), None)
+    topic = next((name for name, pattern in language.order_topics if pattern.search(wish)), None)
     return Candidate(
         language.standing.format(who=heard.speaker, wish=wish), Category.INSTRUCTION, Topic.PREFERENCE, heard.speaker,
         candidates.evidence(heard.message, sentence.text), heard.message.occurred_at, importance=ORDERED,

@@ -86,9 +86,9 @@ def _size(piece: str) -> int:
 
 def bare(clause: str) -> str:
     """Return a clause without what joins it to others."""
-    words = clause.lstrip()
-    joined = next((match for match in _joins(words) if match.start() == 0), None)
-    return words[joined.end() if joined else 0 :].strip(" \t\n,;:.!?，；。！？–—-")
+    text = clause.lstrip()
+    joined = next((match for match in _joins(text) if match.start() == 0), None)
+    return text[joined.end() if joined else 0 :].strip(" \t\n,;:.!?，；。！？–—-")
 
 
 def common(content: str, rests: Sequence[str]) -> str | None:
