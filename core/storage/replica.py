@@ -7,6 +7,7 @@ far behind. While it is not, nobody waits for it.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
@@ -226,7 +227,7 @@ class Replica:
             return
         lag = self._lag(state.position)
         metrics.REPLICA_LAG.set(lag)
-        fault = fault_of(state, self._cluster) or (f"it is {lag:.0f} s behind" if lag > STALE_SECONDS else None)
+        fault = fault_of(state, self._cluster) or fault_of_lag(lag)
         if fault is not None:
             self._give_up(fault)
         elif self._server is None or self._server.started != state.started:
@@ -242,12 +243,14 @@ class Replica:
         self._marks.append((time.monotonic(), row.position))
 
     def _lag(self, position: int) -> float:
-        """Return how many seconds the replica is behind at most, in steps of `LOOK_SECONDS`."""
+        """Return how many seconds the replica is behind at most, in steps of `LOOK_SECONDS`.
+
+        Infinity: it has replayed nothing yet that was seen on the primary, and may be behind by any time.
+        """
         if not self._marks:
             return 0.0
         newest = self._marks[-1][0]
-        replayed = [at for at, mark in self._marks if mark <= position]
-        return newest - max(replayed, default=self._marks[0][0] - LOOK_SECONDS)
+        return newest - max((at for at, mark in self._marks if mark <= position), default=-math.inf)
 
     def _use(self, state: ReplicaState) -> None:
         last = self._last
@@ -344,6 +347,13 @@ def fault_of(state: ReplicaState, cluster: str) -> str | None:
     if state.cluster != cluster:
         return "it is another cluster or database than the primary's" if cluster else "the primary was never there"
     return None if state.bound else "its role is a superuser, owns tables or may bypass row-level security"
+
+
+def fault_of_lag(lag: float) -> str | None:
+    """Return why a server so many seconds behind must not answer; None: it may."""
+    if lag <= STALE_SECONDS:
+        return None
+    return f"it is {lag:.0f} s behind" if math.isfinite(lag) else "it was not seen to replay the primary's log yet"
 
 
 def _took_too_long(error: Exception) -> bool:
