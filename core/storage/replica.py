@@ -22,7 +22,7 @@ import psycopg
 import structlog
 from psycopg import errors
 from psycopg.rows import class_row
-from sqlalchemy import event, text
+from sqlalchemy import Engine, event, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -94,6 +94,25 @@ class _Server:
     wires: dict[psycopg.Connection[Any], socket.socket]
     """Of its connections: an own descriptor, which nobody else can have by the time that it is shut down."""
 
+    def watch(self, engine: Engine) -> None:
+        """Keep a wire of each connection that a pool opens."""
+
+        def connected(driver: psycopg.Connection[Any], *_: Any) -> None:
+            self.wires[driver] = socket.socket(fileno=os.dup(driver.fileno()))
+
+        def closed(driver: psycopg.Connection[Any], *_: Any) -> None:
+            if (wire := self.wires.pop(driver, None)) is not None:
+                wire.close()
+
+        event.listen(engine, "connect", connected)
+        event.listen(engine, "close", closed)
+
+    def another(self) -> Database:
+        """Open a pool of one connection, on which it can hang up as well."""
+        opened = storage.connect(self.db.engine.url, 1, dispensable=True)
+        self.watch(opened.engine)
+        return opened
+
     def hang_up(self) -> None:
         """End what threads wait for: the server may have stopped without a word."""
         for wire in list(self.wires.values()):
@@ -145,7 +164,8 @@ class Replica:
             if request is not None:
                 request.note(state.position)
 
-        return replace(server.db, sight=db.sight, statement_seconds=db.statement_seconds, gate=gate)
+        seconds = db.statement_seconds
+        return replace(server.db, sight=db.sight, statement_seconds=seconds, gate=gate, another=server.another)
 
     def read(self, db: Database, work: Callable[[Database], T]) -> T:
         """Return what `work` reads from the replica, or from `db`, the primary, where the replica must not answer.
@@ -263,29 +283,19 @@ class Replica:
         log.info("replica.used")
 
     def _opened(self, started: str) -> _Server:
-        opened = storage.connect(self._url, self._pool, dispensable=True)
-        server = _Server(opened, started, {})
-
-        def connected(driver: psycopg.Connection[Any], *_: Any) -> None:
-            server.wires[driver] = socket.socket(fileno=os.dup(driver.fileno()))
-
-        def closed(driver: psycopg.Connection[Any], *_: Any) -> None:
-            if (wire := server.wires.pop(driver, None)) is not None:
-                wire.close()
-
-        event.listen(opened.engine, "connect", connected)
-        event.listen(opened.engine, "close", closed)
+        server = _Server(storage.connect(self._url, self._pool, dispensable=True), started, {})
+        server.watch(server.db.engine)
         return server
 
     def _give_up(self, fault: str) -> None:
-        """Read from the primary from now on, also what waits for the replica's answer."""
-        server, self._server = self._server, None
+        """Read from the primary from now on, also what waits for the replica's answer, or fills its cache."""
+        self._server = None
         metrics.REPLICA_FIT.set(0)
         if fault != self._fault:
             self._fault = fault
             log.warning("replica.unfit", reason=fault)
-        if server is not None:
-            server.hang_up()
+        if self._last is not None:  # Each time: a thread may have connected as it was given up.
+            self._last.hang_up()
 
 
 def of(settings: Settings, primary: Database) -> Replica | None:

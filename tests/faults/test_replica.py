@@ -13,16 +13,20 @@ from typing import Any
 import psycopg
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import text
 
 from api.ingress.log_positions import HEADER
 from api.stack.postgres import Postgres
 from bench.standby import Standby, prompt
 from core.config import Settings
+from core.index.resident import filling
+from core.index.resident.filling import Filler
 from core.inference.embedders import HashEmbedder
+from core.search import opening
 from core.storage import replica, schema
 from tests.doors import Doors, key_of, opened
 from tests.faults.stand import FAULT
-from tests.patience import wait_until
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.replicas import answered_by, is_fit, opened_with_replica
 from tests.samples import TENANT
 
@@ -30,6 +34,8 @@ pytestmark = FAULT
 
 QUERY = {"user_id": "ada", "query": "What does Ada like?", "method": "keyword"}
 
+
+FILLING = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()"
 
 RECALLED = "SELECT count(*) FROM events WHERE event_type = 'memory.recalled'"
 
@@ -128,6 +134,25 @@ def test_who_waits_for_a_frozen_replica_is_answered_by_the_primary(pair: Pair, m
                 assert shown(door) == before
             with answered_by("unfit"):
                 assert shown(door) == before
+        wait_until(lambda: is_fit(door))
+
+
+def test_the_cache_is_not_filled_from_a_frozen_replica(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    filler = Filler()
+    monkeypatch.setattr(replica, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
+    monkeypatch.setattr(filling, "FILLER", filler)
+    monkeypatch.setattr(filling, "CHANGED", text("SELECT pg_sleep(3600)"))
+    with opened_with_replica(pair.settings) as door:
+        add(door, "Ada likes hail.")
+        pair.standby.catch_up()
+        with answered_by("replica"):
+            before = shown(door)
+        wait_until(lambda: pair.standby.run(f"SELECT count(*) {FILLING}") == 1)
+        with frozen(pair.standby):
+            assert filler.wait(PATIENCE_SECONDS)
+            assert shown(door) == before
+        pair.standby.run(f"SELECT pg_terminate_backend(pid) {FILLING}")
         wait_until(lambda: is_fit(door))
 
 
