@@ -7,19 +7,23 @@ from typing import Any
 
 import pytest
 from httpx import Response
+from sqlalchemy import text
 
 from api.ingress.log_positions import HEADER
 from bench.standby import Standby
 from core.config import Settings
+from core.erasure import user as user_erasure
 from core.index.resident import filling
 from core.index.resident.filling import Filler
 from core.search import opening
 from core.storage import positions, replica
+from core.storage.db import Database
 from core.types import Json
 from tests.api.console.calling import ask
 from tests.api.mcp.asking import sent
 from tests.counts import growth
 from tests.doors import Doors, key_of, opened
+from tests.factories import PERSON
 from tests.patience import PATIENCE_SECONDS
 from tests.replicas import answered_by, is_fit, opened_with_replica
 from tests.samples import TENANT, said
@@ -253,6 +257,28 @@ def test_rows_of_a_large_owner_are_cached_from_the_replica(
         with growth("imprint_search_reads_total", kind="nothing") as cached, answered_by("replica"):
             assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea."]
     assert (uncached.by, cached.by) == (1, 1)
+
+
+def test_what_a_replica_shows_of_an_erased_user_is_not_recorded(
+    door: Doors, standby: Standby, replicated: Settings, app: Database
+) -> None:
+    add(door, "Ada likes tea.")
+    door.post(
+        "/v1/events",
+        [said("I like black tea from Assam."), said("I like green tea from Japan.", user="bob", session="s2")],
+    )
+    standby.catch_up()
+    with standby.paused():
+        with app.tenant(TENANT) as tx:
+            user_erasure.erase(tx, TENANT, "ada", PERSON, replicated)
+        with answered_by("replica", 2):
+            assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea.", "I like black tea from Assam."]
+            assert contents(door.post("/v1/search", QUERY | {"user_id": "bob", "query": "tea"})) == [
+                "I like green tea from Japan."
+            ]
+        door.client.app.state.deps.recalls.close()  # type: ignore[attr-defined]
+    with app.tenant(TENANT) as tx:
+        assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}
 
 
 def test_without_a_replica_there_are_no_positions(settings: Settings) -> None:
