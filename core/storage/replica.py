@@ -24,7 +24,7 @@ from psycopg import errors
 from psycopg.rows import class_row
 from sqlalchemy import Engine, event, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core import logs, metrics
@@ -48,8 +48,11 @@ ANSWER_SECONDS: Final = 2.0
 STALE_SECONDS: Final = 10.0
 """A replica further behind is not read from, even for callers who know no position."""
 
-WAIT_SECONDS: Final = 0.1
-"""Longest wait of a read for the replica to replay what its caller has seen."""
+WAIT_SECONDS: Final = 0.25
+"""Longest wait of a read for the replica to replay what its caller has seen.
+
+Longer than a primary keeps in memory what does not wait for its disk (`wal_writer_delay`, 200 ms).
+"""
 
 POLL_SECONDS: Final = 0.005
 
@@ -375,7 +378,9 @@ def _is_gone(error: Exception) -> bool:
     if not isinstance(error, DBAPIError):
         return isinstance(error, UnfitError)
     state = getattr(error.orig, "sqlstate", None)
-    return state is None or state[:2] in _GONE
+    if state is None:
+        return isinstance(error, (OperationalError, InterfaceError))
+    return state[:2] in _GONE
 
 
 _GONE: Final = frozenset({"08", "53", "57"})
