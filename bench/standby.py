@@ -74,8 +74,13 @@ class Standby(Postgres):
         """Wait until all that the primary has committed is replayed."""
         with psycopg.connect(self._primary.admin_url, autocommit=True) as admin:
             (position,) = admin.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
-            admin.execute("SELECT pg_log_standby_snapshot()")  # The position may be in the header of an empty page.
+        self.advance()
         _wait_until(lambda: self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'"))
+
+    def advance(self) -> None:
+        """Let the primary log something: a position behind the header of an empty page is reached only then."""
+        with psycopg.connect(self._primary.admin_url, autocommit=True) as admin:
+            admin.execute("SELECT pg_log_standby_snapshot()")
 
     def flush(self) -> None:
         """Let the primary write its log to the disk, where commits do not wait for that."""

@@ -262,8 +262,9 @@ class Recalls:
             results, ours = ([recall for recall in ones if recall.asker.tenant_id == tenant_id] for ones in (new, due))
             try:
                 with self._db.tenant(tenant_id) as tx:
-                    _note(tx, tenant_id, results)
-                    announcements = announcements_of(_with_kept_queries(tx, tenant_id, _without_erased(tx, ours)))
+                    there = _without_erased(tx, [*results, *ours])
+                    _note(tx, tenant_id, _of_present_subjects(tx, there[: len(results)]))
+                    announcements = announcements_of(_with_kept_queries(tx, tenant_id, there[len(results) :]))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
                 self._unsaid(ours)
@@ -284,16 +285,22 @@ class Recalls:
 
 
 def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
-    """Drop memories erased since: they are not announced."""
+    """Drop memories erased since, or before where a replica has answered: they are neither recorded nor announced."""
     ids = {result.memory_id for recall in due for result in recall.served if result.memory_id is not None}
     there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()
     return [
         recall._replace(
-            served=[each for each in recall.served if each.memory_id in there],
+            served=[each for each in recall.served if each.memory_id is None or each.memory_id in there],
             queries=[each for each in recall.queries if there.issuperset(each.memory_ids)],
         )
         for recall in due
     ]
+
+
+def _of_present_subjects(tx: Tx, taken: Sequence[Recall]) -> list[Recall]:
+    """Drop recalls of users and groups erased since, also of their messages."""
+    erased = _erased_lately(tx, taken)
+    return [recall for recall in taken if not erased.intersection(_subjects(recall.asker))]
 
 
 def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Recall]:
@@ -304,8 +311,7 @@ def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Re
     """
     if not any(recall.queries for recall in due):
         return [*due]
-    subjects = sorted({subject for recall in due for subject in _subjects(recall.asker)})
-    erased = set(tx.execute(_ERASED_LATELY, {"subjects": subjects, "seconds": 2 * SPACED_SECONDS}).scalars())
+    erased = _erased_lately(tx, due)
     due = [recall._replace(queries=()) if erased.intersection(_subjects(recall.asker)) else recall for recall in due]
     if retention.get(tx, tenant_id).sessions_days == 0:
         return [recall._replace(queries=()) for recall in due]
@@ -315,6 +321,13 @@ def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Re
         recall._replace(queries=[each for each in recall.queries if each.session_id is None or each.session_id in kept])
         for recall in due
     ]
+
+
+def _erased_lately(tx: Tx, recalls: Sequence[Recall]) -> set[str]:
+    """Return the subjects of recalls that were erased lately."""
+    subjects = sorted({subject for recall in recalls for subject in _subjects(recall.asker)})
+    values = {"subjects": subjects, "seconds": 2 * SPACED_SECONDS}
+    return set(tx.execute(_ERASED_LATELY, values).scalars()) if subjects else set()
 
 
 def _subjects(asker: Asker) -> list[str]:

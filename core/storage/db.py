@@ -69,13 +69,15 @@ class Database:
     """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
     `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `sight`: which rows
-    and vectors its transactions see. `gate`: of a replica, for each transaction of a tenant.
+    and vectors its transactions see. `gate`: of a replica, for each transaction of a tenant. `another`: opens a further
+    pool to a replica, whose connections end with the others when it is given up.
     """
 
     engine: Engine
     statement_seconds: float = 0
     sight: Sight = INTERNAL
     gate: Gate | None = None
+    another: Callable[[], Database] | None = None
 
     @property
     def reader(self) -> str:
@@ -93,6 +95,11 @@ class Database:
     def at(self, schema: str) -> Database:
         """Return the same pool with another schema first."""
         return self if schema == self.schema else replace(self, sight=self.sight._replace(schema=schema))
+
+    def apart(self) -> Database:
+        """Open a pool of one connection to the same server and for the same reader, without a limit; close it."""
+        own = connect(self.engine.url, 1) if self.another is None else self.another()
+        return replace(own, sight=self.sight, gate=self.gate)
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:

@@ -7,6 +7,7 @@ far behind. While it is not, nobody waits for it.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
@@ -21,9 +22,9 @@ import psycopg
 import structlog
 from psycopg import errors
 from psycopg.rows import class_row
-from sqlalchemy import event, text
+from sqlalchemy import Engine, event, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core import logs, metrics
@@ -47,8 +48,11 @@ ANSWER_SECONDS: Final = 2.0
 STALE_SECONDS: Final = 10.0
 """A replica further behind is not read from, even for callers who know no position."""
 
-WAIT_SECONDS: Final = 0.1
-"""Longest wait of a read for the replica to replay what its caller has seen."""
+WAIT_SECONDS: Final = 0.25
+"""Longest wait of a read for the replica to replay what its caller has seen.
+
+Longer than a primary keeps in memory what does not wait for its disk (`wal_writer_delay`, 200 ms).
+"""
 
 POLL_SECONDS: Final = 0.005
 
@@ -92,6 +96,25 @@ class _Server:
     started: str
     wires: dict[psycopg.Connection[Any], socket.socket]
     """Of its connections: an own descriptor, which nobody else can have by the time that it is shut down."""
+
+    def watch(self, engine: Engine) -> None:
+        """Keep a wire of each connection that a pool opens."""
+
+        def connected(driver: psycopg.Connection[Any], *_: Any) -> None:
+            self.wires[driver] = socket.socket(fileno=os.dup(driver.fileno()))
+
+        def closed(driver: psycopg.Connection[Any], *_: Any) -> None:
+            if (wire := self.wires.pop(driver, None)) is not None:
+                wire.close()
+
+        event.listen(engine, "connect", connected)
+        event.listen(engine, "close", closed)
+
+    def another(self) -> Database:
+        """Open a pool of one connection, on which it can hang up as well."""
+        opened = storage.connect(self.db.engine.url, 1, dispensable=True)
+        self.watch(opened.engine)
+        return opened
 
     def hang_up(self) -> None:
         """End what threads wait for: the server may have stopped without a word."""
@@ -144,7 +167,8 @@ class Replica:
             if request is not None:
                 request.note(state.position)
 
-        return replace(server.db, sight=db.sight, statement_seconds=db.statement_seconds, gate=gate)
+        seconds = db.statement_seconds
+        return replace(server.db, sight=db.sight, statement_seconds=seconds, gate=gate, another=server.another)
 
     def read(self, db: Database, work: Callable[[Database], T]) -> T:
         """Return what `work` reads from the replica, or from `db`, the primary, where the replica must not answer.
@@ -226,7 +250,7 @@ class Replica:
             return
         lag = self._lag(state.position)
         metrics.REPLICA_LAG.set(lag)
-        fault = fault_of(state, self._cluster) or (f"it is {lag:.0f} s behind" if lag > STALE_SECONDS else None)
+        fault = fault_of(state, self._cluster) or fault_of_lag(lag)
         if fault is not None:
             self._give_up(fault)
         elif self._server is None or self._server.started != state.started:
@@ -242,12 +266,14 @@ class Replica:
         self._marks.append((time.monotonic(), row.position))
 
     def _lag(self, position: int) -> float:
-        """Return how many seconds the replica is behind at most, in steps of `LOOK_SECONDS`."""
+        """Return how many seconds the replica is behind at most, in steps of `LOOK_SECONDS`.
+
+        Infinity: it has replayed nothing yet that was seen on the primary, and may be behind by any time.
+        """
         if not self._marks:
             return 0.0
         newest = self._marks[-1][0]
-        replayed = [at for at, mark in self._marks if mark <= position]
-        return newest - max(replayed, default=self._marks[0][0] - LOOK_SECONDS)
+        return newest - max((at for at, mark in self._marks if mark <= position), default=-math.inf)
 
     def _use(self, state: ReplicaState) -> None:
         last = self._last
@@ -260,29 +286,19 @@ class Replica:
         log.info("replica.used")
 
     def _opened(self, started: str) -> _Server:
-        opened = storage.connect(self._url, self._pool, dispensable=True)
-        server = _Server(opened, started, {})
-
-        def connected(driver: psycopg.Connection[Any], *_: Any) -> None:
-            server.wires[driver] = socket.socket(fileno=os.dup(driver.fileno()))
-
-        def closed(driver: psycopg.Connection[Any], *_: Any) -> None:
-            if (wire := server.wires.pop(driver, None)) is not None:
-                wire.close()
-
-        event.listen(opened.engine, "connect", connected)
-        event.listen(opened.engine, "close", closed)
+        server = _Server(storage.connect(self._url, self._pool, dispensable=True), started, {})
+        server.watch(server.db.engine)
         return server
 
     def _give_up(self, fault: str) -> None:
-        """Read from the primary from now on, also what waits for the replica's answer."""
-        server, self._server = self._server, None
+        """Read from the primary from now on, also what waits for the replica's answer, or fills its cache."""
+        self._server = None
         metrics.REPLICA_FIT.set(0)
         if fault != self._fault:
             self._fault = fault
             log.warning("replica.unfit", reason=fault)
-        if server is not None:
-            server.hang_up()
+        if self._last is not None:  # Each time: a thread may have connected as it was given up.
+            self._last.hang_up()
 
 
 def of(settings: Settings, primary: Database) -> Replica | None:
@@ -346,6 +362,13 @@ def fault_of(state: ReplicaState, cluster: str) -> str | None:
     return None if state.bound else "its role is a superuser, owns tables or may bypass row-level security"
 
 
+def fault_of_lag(lag: float) -> str | None:
+    """Return why a server so many seconds behind must not answer; None: it may."""
+    if lag <= STALE_SECONDS:
+        return None
+    return f"it is {lag:.0f} s behind" if math.isfinite(lag) else "it was not seen to replay the primary's log yet"
+
+
 def _took_too_long(error: Exception) -> bool:
     """Return whether a statement has reached its limit, which it would on the primary as well."""
     return isinstance(error, DBAPIError) and isinstance(error.orig, errors.QueryCanceled)
@@ -355,7 +378,9 @@ def _is_gone(error: Exception) -> bool:
     if not isinstance(error, DBAPIError):
         return isinstance(error, UnfitError)
     state = getattr(error.orig, "sqlstate", None)
-    return state is None or state[:2] in _GONE
+    if state is None:
+        return isinstance(error, (OperationalError, InterfaceError))
+    return state[:2] in _GONE
 
 
 _GONE: Final = frozenset({"08", "53", "57"})

@@ -13,16 +13,20 @@ from typing import Any
 import psycopg
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import text
 
 from api.ingress.log_positions import HEADER
 from api.stack.postgres import Postgres
 from bench.standby import Standby, prompt
 from core.config import Settings
+from core.index.resident import filling
+from core.index.resident.filling import Filler
 from core.inference.embedders import HashEmbedder
+from core.search import opening
 from core.storage import replica, schema
 from tests.doors import Doors, key_of, opened
 from tests.faults.stand import FAULT
-from tests.patience import wait_until
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.replicas import answered_by, is_fit, opened_with_replica
 from tests.samples import TENANT
 
@@ -30,6 +34,8 @@ pytestmark = FAULT
 
 QUERY = {"user_id": "ada", "query": "What does Ada like?", "method": "keyword"}
 
+
+FILLING = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()"
 
 RECALLED = "SELECT count(*) FROM events WHERE event_type = 'memory.recalled'"
 
@@ -61,8 +67,10 @@ def servers_of_its_own(tmp_path_factory: pytest.TempPathFactory, upgraded: Setti
 
 @pytest.fixture
 def pair(servers_of_its_own: Pair, monkeypatch: pytest.MonkeyPatch) -> Pair:
-    """Primary and standby, looked at often; the last test promotes the standby."""
+    """Primary and standby, looked at often and with patience; the last test promotes the standby."""
     monkeypatch.setattr(replica, "LOOK_SECONDS", 0.1)
+    for name in ("ANSWER_SECONDS", "WAIT_SECONDS", "STALE_SECONDS"):
+        monkeypatch.setattr(replica, name, 60.0)
     servers_of_its_own.standby.catch_up()
     return servers_of_its_own
 
@@ -117,18 +125,39 @@ def test_a_killed_replica_is_left_alone_and_used_again_when_it_is_back(pair: Pai
             assert shown(door) == ["Ada likes rain.", *before]
 
 
-def test_who_waits_for_a_frozen_replica_is_answered_by_the_primary(pair: Pair) -> None:
+def test_who_waits_for_a_frozen_replica_is_answered_by_the_primary(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "ANSWER_SECONDS", 2.0)
     with opened_with_replica(pair.settings) as door:
         before = shown(door)
         with frozen(pair.standby):
-            with answered_by("failed"):
+            with answered_by("failed", perhaps="unfit"):
                 assert shown(door) == before
             with answered_by("unfit"):
                 assert shown(door) == before
         wait_until(lambda: is_fit(door))
 
 
+def test_the_cache_is_not_filled_from_a_frozen_replica(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    filler = Filler()
+    monkeypatch.setattr(replica, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(opening, "READ_ALL", 0)
+    monkeypatch.setattr(filling, "FILLER", filler)
+    monkeypatch.setattr(filling, "CHANGED", text("SELECT pg_sleep(3600)"))
+    with opened_with_replica(pair.settings) as door:
+        add(door, "Ada likes hail.")
+        pair.standby.catch_up()
+        with answered_by("replica"):
+            before = shown(door)
+        wait_until(lambda: pair.standby.run(f"SELECT count(*) {FILLING}") == 1)
+        with frozen(pair.standby):
+            assert filler.wait(PATIENCE_SECONDS)
+            assert shown(door) == before
+        pair.standby.run(f"SELECT pg_terminate_backend(pid) {FILLING}")
+        wait_until(lambda: is_fit(door))
+
+
 def test_a_look_that_gets_no_answer_is_given_up(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica, "ANSWER_SECONDS", 2.0)
     monkeypatch.setattr(replica, "_LOOK", "SELECT pg_sleep(600)")  # Frozen once it was connected.
     url = replica.replica_url(pair.settings)
     assert url is not None
@@ -137,15 +166,17 @@ def test_a_look_that_gets_no_answer_is_given_up(pair: Pair, monkeypatch: pytest.
 
 
 def test_a_replica_far_behind_is_not_read_from(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replica, "STALE_SECONDS", 0.5)
     with opened_with_replica(pair.settings) as door:
         before = shown(door)
         with pair.standby.paused():
             add(door, "Ada likes snow.")
-            assert shown(door) == before
-            wait_until(lambda: not is_fit(door))
-            with answered_by("unfit"):
-                assert "Ada likes snow." in shown(door)
+            with answered_by("replica"):
+                assert shown(door) == before
+            with monkeypatch.context() as patched:
+                patched.setattr(replica, "STALE_SECONDS", 0.5)
+                wait_until(lambda: not is_fit(door))
+                with answered_by("unfit"):
+                    assert "Ada likes snow." in shown(door)
         wait_until(lambda: is_fit(door))
 
 

@@ -8,7 +8,7 @@ from imprint_client.position import HEADER, LastPosition
 
 
 def test_a_client_sends_the_furthest_position() -> None:
-    answers = iter(["0/A0", None, "0/90", "1/0", "0/20", "0/30"])
+    answers = iter(["0/A0", None, "0/90", "1/0", "0/20", "0/30", None])
     sent: list[str | None] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -19,7 +19,8 @@ def test_a_client_sends_the_furthest_position() -> None:
     with Imprint("http://service", "k", transport=httpx.MockTransport(answer)) as client:
         for _ in range(6):
             client.search("x", user_id="ada")
-    assert sent == [None, "0/A0", "0/A0", "0/90", "1/0", "0/20"]
+        client.request("POST", "/v1/search", headers={"imprint-POSITION": "latest"}, json={})
+    assert sent == [None, "0/A0", "0/A0", "0/90", "1/0", "0/20", "latest"]
 
 
 def test_an_answer_that_was_late_hides_no_later_position() -> None:

@@ -12,14 +12,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from core import logs
 from core.index.resident.cache import CHANGED, OwnerCache
-from core.storage import db as storage
 from core.storage.db import Database
 
 log = structlog.get_logger()
@@ -138,9 +137,8 @@ class Filler:
             if stopped.is_set():
                 raise Stopped
 
-        with closing(storage.connect(fill.db.engine.url, 1)) as own:
+        with closing(fill.db.apart()) as reader:
             check = fill.entry.check(fill.dimension)
-            reader = replace(own, sight=fill.db.sight, gate=fill.db.gate)
             with reader.asking(fill.tenant_id, (CHANGED, check.values)) as (tx, (changed,)):
                 fill.entry.view(tx, check, changed[0], pause)
 

@@ -156,19 +156,16 @@ export class Imprint {
 
   /** Send a request once, with the key and without a time limit. */
   async open(method: string, path: string, options: RequestOptions): Promise<Response> {
-    const headers: Record<string, string> = {
-      authorization: `Bearer ${this.#key}`,
-      ...this.#position.headers,
-      ...options.headers,
-    };
+    const headers = new Headers({ authorization: `Bearer ${this.#key}`, ...this.#position.headers });
+    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
     const init: RequestInit = { method, headers };
     if (options.body !== undefined) {
-      headers["content-type"] ??= "application/json";
+      if (!headers.has("content-type")) headers.set("content-type", "application/json");
       init.body = JSON.stringify(options.body);
     }
     if (options.signal) init.signal = options.signal;
     const answer = await this.#fetch(`${this.baseUrl}${path}${queryOf(options.query)}`, init);
-    this.#position.note(headers[POSITION], answer.headers.get(POSITION));
+    this.#position.note(headers.get(POSITION), answer.headers.get(POSITION));
     return answer;
   }
 }

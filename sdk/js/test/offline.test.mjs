@@ -154,4 +154,6 @@ test("a client sends the furthest position, until the log of the service begins 
   for (const _ of positions) await client.search({ query: "x", user_id: "ada" });
   const sent = told.requests.map((request) => request.headers["imprint-position"]);
   assert.deepEqual(sent, [undefined, "0/A0", "0/A0", "0/90", "1/0", "0/20"]);
+  await client.request("GET", "/x", { headers: { "Imprint-POSITION": "latest" } });
+  assert.equal(told.requests.at(-1).headers["imprint-position"], "latest");
 });

@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from httpx import Response
+from sqlalchemy import text
 
 from api.ingress.log_positions import HEADER
 from bench.standby import Standby
 from core.config import Settings
+from core.erasure import user as user_erasure
 from core.index.resident import filling
 from core.index.resident.filling import Filler
 from core.search import opening
 from core.storage import positions, replica
+from core.storage.db import Database
 from core.types import Json
 from tests.api.console.calling import ask
 from tests.api.mcp.asking import sent
 from tests.counts import growth
 from tests.doors import Doors, key_of, opened
+from tests.factories import PERSON
 from tests.patience import PATIENCE_SECONDS
-from tests.replicas import answered_by, opened_with_replica
+from tests.replicas import answered_by, is_fit, opened_with_replica
 from tests.samples import TENANT, said
 
 QUERY = {"user_id": "ada", "query": "What does Ada like?", "method": "keyword"}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a replica for slow, paused or silent only where a test says so, however busy the machine is."""
+    for name in ("ANSWER_SECONDS", "WAIT_SECONDS"):
+        monkeypatch.setattr(replica, name, 60.0)
+    monkeypatch.setattr(replica, "STALE_SECONDS", 3600.0)
+
+
+@pytest.fixture
+def impatient(patience: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait in vain only for a moment."""
+    monkeypatch.setattr(replica, "WAIT_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -48,6 +67,7 @@ def contents(answer: Response) -> list[str]:
     return sorted(result["content"] for result in answer.json()["results"])
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_search_that_names_the_position_of_a_write_shows_it(door: Doors, standby: Standby) -> None:
     add(door, "Ada likes tea.")
     standby.catch_up()
@@ -68,14 +88,33 @@ def test_a_search_that_names_the_position_of_a_write_shows_it(door: Doors, stand
 def test_a_search_waits_for_a_moment_for_what_its_caller_has_seen(
     door: Doors, standby: Standby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica, "WAIT_SECONDS", 60.0)
-    standby.run("SELECT pg_wal_replay_pause()")
-    seen = position_of(add(door, "Ada likes tea."))
-    monkeypatch.setattr(replica.time, "sleep", lambda _: standby.run("SELECT pg_wal_replay_resume()"))
-    with answered_by("replica"):
-        assert contents(door.post("/v1/search", QUERY, headers=seen)) == ["Ada likes tea."]
+    wait = replica.Replica._wait
+
+    def resume(*args: Any) -> None:
+        standby.run("SELECT pg_wal_replay_resume()")
+        standby.advance()
+        wait(*args)
+
+    monkeypatch.setattr(replica.Replica, "_wait", resume)
+    with standby.paused():
+        seen = position_of(add(door, "Ada likes tea."))
+        with answered_by("replica"):
+            assert contents(door.post("/v1/search", QUERY, headers=seen)) == ["Ada likes tea."]
 
 
+def test_a_replica_that_was_never_seen_to_replay_is_not_read_from(replicated: Settings, standby: Standby) -> None:
+    with standby.paused():
+        standby.advance()
+        standby.flush()
+        with opened(replicated) as door:
+            door.client.app.state.deps.replica.look()  # type: ignore[attr-defined]
+            assert not is_fit(door)
+            add(door, "Ada likes tea.")
+            with answered_by("unfit"):
+                assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea."]
+
+
+@pytest.mark.usefixtures("impatient")
 def test_after_a_wait_in_vain_nobody_waits_for_a_while(
     door: Doors, standby: Standby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +139,7 @@ def test_a_position_of_another_log_is_read_on_the_primary_without_a_wait(
         assert contents(door.post("/v1/search", QUERY, headers={HEADER: position})) == ["Ada likes tea."]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_the_latest_position_shows_everything(door: Doors, standby: Standby) -> None:
     with standby.paused():
         add(door, "Ada likes tea.")
@@ -142,12 +182,17 @@ def test_every_read_of_that_kind_is_answered_by_the_replica(door: Doors, standby
         assert HEADER in answer.headers
 
 
-def test_an_agent_and_the_console_read_what_is_newest(door: Doors, standby: Standby) -> None:
+def test_an_agent_and_the_console_read_what_is_newest(
+    door: Doors, standby: Standby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = replica.Replica._wait
+    monkeypatch.setattr(replica.Replica, "_wait", lambda *args: (standby.advance(), wait(*args)))
     add(door, "Ada likes tea.")
     standby.catch_up()
     with answered_by("replica", 2):
         sent(door, "memory_search", user_id="ada", query="tea")
         ask(door, lambda api: api.post("/v1/search", QUERY))
+    monkeypatch.setattr(replica, "WAIT_SECONDS", 0.05)
     with standby.paused():
         add(door, "Ada likes rain.")
         with answered_by("behind", 2):
@@ -155,6 +200,7 @@ def test_an_agent_and_the_console_read_what_is_newest(door: Doors, standby: Stan
             assert "Ada likes rain." in str(ask(door, lambda api: api.post("/v1/search", QUERY)))
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_settled_token_has_a_position_behind_the_work(door: Doors, standby: Standby) -> None:
     accepted = door.post("/v1/events", [said("I like tea.")])
     settled = door.get("/v1/settle", params={"token": accepted.json()["settle_token"], "timeout": 0})
@@ -211,6 +257,28 @@ def test_rows_of_a_large_owner_are_cached_from_the_replica(
         with growth("imprint_search_reads_total", kind="nothing") as cached, answered_by("replica"):
             assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea."]
     assert (uncached.by, cached.by) == (1, 1)
+
+
+def test_what_a_replica_shows_of_an_erased_user_is_not_recorded(
+    door: Doors, standby: Standby, replicated: Settings, app: Database
+) -> None:
+    add(door, "Ada likes tea.")
+    door.post(
+        "/v1/events",
+        [said("I like black tea from Assam."), said("I like green tea from Japan.", user="bob", session="s2")],
+    )
+    standby.catch_up()
+    with standby.paused():
+        with app.tenant(TENANT) as tx:
+            user_erasure.erase(tx, TENANT, "ada", PERSON, replicated)
+        with answered_by("replica", 2):
+            assert contents(door.post("/v1/search", QUERY)) == ["Ada likes tea.", "I like black tea from Assam."]
+            assert contents(door.post("/v1/search", QUERY | {"user_id": "bob", "query": "tea"})) == [
+                "I like green tea from Japan."
+            ]
+        door.client.app.state.deps.recalls.close()  # type: ignore[attr-defined]
+    with app.tenant(TENANT) as tx:
+        assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}
 
 
 def test_without_a_replica_there_are_no_positions(settings: Settings) -> None:

@@ -70,7 +70,8 @@ class Imprint:
         while True:
             answer: httpx.Response | None = None
             try:
-                sent = {**self._position.headers, **(headers or {})}
+                sent = httpx.Headers(self._position.headers)
+                sent.update(headers)
                 answer = self._http.request(method, path, headers=sent, **more)
                 self._position.note(sent, answer.headers)
             except httpx.TransportError as error:
