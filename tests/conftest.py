@@ -27,7 +27,6 @@ from core.storage import db, schema
 from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
-from tests.kept_connections import kept
 from tests.shares import ByFile, late_files_behind_half
 from tests.works import Works, at_work
 
@@ -132,10 +131,9 @@ def _check_passwords_fast(admin_url: str) -> None:
 @pytest.fixture(scope="session")
 def initial(upgraded: Settings, servers: Servers) -> Iterator[Initial]:
     """The state in which each test finds the database."""
-    with kept(servers.database_url) as unused:
-        state = Initial(upgraded, servers.admin_url, unused)
-        yield state
-        state.close()
+    state = Initial(upgraded, servers.admin_url)
+    yield state
+    state.close()
 
 
 @pytest.fixture

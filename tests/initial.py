@@ -16,7 +16,6 @@ from core.storage import db
 from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
 from rules.registry import store
-from tests.kept_connections import KeptConnections
 from tests.samples import TENANT
 
 KEPT = ("tenants", "rules", "rule_versions")
@@ -30,7 +29,7 @@ LASTING = "lasting"
 class Initial:
     """The initial state of a database that has been upgraded, and the way back to it."""
 
-    def __init__(self, settings: Settings, admin_url: str, unused: KeptConnections) -> None:
+    def __init__(self, settings: Settings, admin_url: str) -> None:
         # A superuser, bound by no policy; its statements fire no triggers.
         self._engine = create_engine(
             make_url(admin_url).set(drivername="postgresql+psycopg"),
@@ -39,7 +38,6 @@ class Initial:
             pool_pre_ping=True,
             connect_args={"options": "-c session_replication_role=replica"},
         )
-        self._unused = unused
         _truncate(self._engine, [*KEPT, *OTHERS])
         _install(settings)
         with self._engine.begin() as tx:
@@ -62,9 +60,9 @@ class Initial:
         """Whether nobody else is connected any more; whoever still is after a while is disconnected."""
         until = time.monotonic() + LEAVE_SECONDS
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as tx:
-            while tx.execute(_CONNECTED, {"unused": self._unused.backends()}).scalar_one():
+            while tx.execute(_CONNECTED).scalar_one():
                 if time.monotonic() > until:
-                    tx.execute(_DISCONNECT, {"unused": self._unused.backends()})
+                    tx.execute(_DISCONNECT)
                     return False
                 time.sleep(0.005)
         return True
@@ -109,7 +107,7 @@ _WRITE = "INSERT INTO {0} SELECT * FROM json_populate_recordset(NULL::{0}, CAST(
 _OTHERS = f"""
     FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-          AND application_name <> '{LASTING}' AND pid <> ALL(:unused)
+          AND application_name <> '{LASTING}'
 """
 _CONNECTED = text(f"SELECT count(*) {_OTHERS}")
 _DISCONNECT = text(f"SELECT pg_terminate_backend(pid) {_OTHERS}")
