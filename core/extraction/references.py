@@ -20,6 +20,12 @@ from core.language.language import Grammar
 LEAST: Final = 0.0
 """Log-odds from which a sentence leans on what was said before it."""
 
+LAST: Final = 0.5
+"""Log-odds by which the sentence said last is likelier to explain the next."""
+
+BY_WORDS: Final = 0.5
+"""Log-odds by which a sentence with words that refer back is likelier to lean."""
+
 Floats = NDArray[np.float32]
 
 LocatedSentence = tuple[HeardMessage, int, Grammar]
@@ -48,15 +54,21 @@ def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[
     leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
     texts = [(heard.sentences[position], lead) for (heard, position, _), lead in zip(located, leads, strict=True)]
     leaning = [
-        value >= LEAST or languages.begins_with_somebody(text)
-        for value, (text, _) in zip(reader.leans(texts).tolist(), texts, strict=True)
+        value + (BY_WORDS if language.refers_back(text) else 0) >= LEAST or languages.begins_with_somebody(text)
+        for value, (text, _), (*_, language) in zip(reader.leans(texts).tolist(), texts, located, strict=True)
     ]
     earlier = [
         _earlier(heard, position) if leans else () for (heard, position, _), leans in zip(located, leaning, strict=True)
     ]
     pairs = [(before, text) for (text, _), several in zip(texts, earlier, strict=True) for before in several]
     log_odds = iter(reader.explains(pairs).tolist())
-    likeliest = [max(((next(log_odds), before) for before in several), default=(0.0, ""))[1] for several in earlier]
+    likeliest = [
+        max(
+            ((next(log_odds) + (LAST if at == len(several) else 0), before) for at, before in enumerate(several, 1)),
+            default=(0.0, ""),
+        )[1]
+        for several in earlier
+    ]
     return [before if leans else None for before, leans in zip(likeliest, leaning, strict=True)]
 
 
