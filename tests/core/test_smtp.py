@@ -34,8 +34,8 @@ def test_the_login_of_the_url_is_used_as_it_was_before_it_was_encoded(port: int)
 
 
 def test_a_refused_login_is_raised_and_its_connection_closed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = []
-    monkeypatch.setattr(smtplib.SMTP, "close", lambda server: closed.append(server.sock.close()))
+    closed, close = [], smtplib.SMTP.close
+    monkeypatch.setattr(smtplib.SMTP, "close", lambda server: closed.append(close(server)))
     with pytest.raises(smtplib.SMTPAuthenticationError):
         smtp.log_in(f"smtp://ada:wrong@127.0.0.1:{port}", 5)
     assert closed
