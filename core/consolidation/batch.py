@@ -274,8 +274,12 @@ class _Batch:
         """
         changed = {change.known.id for change in self.others if isinstance(change, Confirm | Merge | Replace)}
         changed |= {change.other.id for change in self.others if isinstance(change, Dispute)}
-        stated = {_key(add.candidate.subject, add.candidate.content) for add in self.adds.values() if not add.past}
-        stated |= {_key(memory.subject, memory.content) for memory, _ in self.worded.values()}
+        stated = {
+            identity.statement_key(add.candidate.subject, add.candidate.content)
+            for add in self.adds.values()
+            if not add.past
+        }
+        stated |= {identity.statement_key(memory.subject, memory.content) for memory, _ in self.worded.values()}
         edits = []
         for memory_id, cuts in self.cuts.items():
             if memory_id in self.retired_ids | changed:
@@ -283,7 +287,7 @@ class _Batch:
             index, end = cuts[-1]
             shared = clauses.common(end.known.content, [each.rest for _, each in cuts])
             rest = end.rest if shared is None else shared
-            key = _key(end.known.subject, rest)
+            key = identity.statement_key(end.known.subject, rest)
             if not rest or key in stated:
                 self.adds[index] = replace(self.adds[index], also=[*self.adds[index].also, end._replace(rest="")])
                 self.retired_ids.add(memory_id)
@@ -389,10 +393,6 @@ def _reworded(end: Revised, rest: str, vector: Vector | None) -> Edit:
     keeps_slot = bool(value) and bool(re.search(pattern, clauses.framed(rest).text, re.IGNORECASE))
     fields = {"content": rest} | ({} if keeps_slot else {"attribute": None, "value": None})
     return Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector)
-
-
-def _key(subject: str, content: str) -> str:
-    return identity.statement_key(subject, content)
 
 
 def _may_meet(candidate: Candidate, other: Candidate) -> bool:

@@ -1,24 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from core.config import Settings
 from core.settings.limits import TenantLimits
 from tests.commands import Imprint
 from tests.samples import TENANT
-
-
-@pytest.fixture
-def operator(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Imprint]:
-    """The commands of who has the database, without a server."""
-    assert settings.database_url
-    monkeypatch.setenv("IMPRINT_DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("COLUMNS", "200")
-    return Imprint(monkeypatch, capsys)
 
 
 def test_an_operator_sees_raises_and_takes_back_the_limits_of_a_tenant(operator: Imprint) -> None:

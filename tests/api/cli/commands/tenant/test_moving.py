@@ -1,24 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from api.cli.commands.tenant import moving
 from core.config import Settings
 from tests.commands import Imprint
 from tests.samples import TENANT
-
-
-@pytest.fixture
-def operator(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Imprint]:
-    """The commands of who has the database, without a server."""
-    assert settings.database_url
-    monkeypatch.setenv("IMPRINT_DATABASE_URL", settings.database_url.get_secret_value())
-    monkeypatch.setenv("COLUMNS", "200")
-    return Imprint(monkeypatch, capsys)
 
 
 def test_a_move_that_cannot_be_is_refused_in_words(operator: Imprint, settings: Settings) -> None:
