@@ -33,8 +33,8 @@ _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*|[.!?。！�
 class Statement:
     """A memory, or a part of a message or passage, word for word.
 
-    `speaker`: of a message. `said_at`: when it was said. `outdated`: a part of its message no longer holds, and nothing
-    says which.
+    `speaker`: of a message. `said_at`: when it was said. `outdated`: it may no longer hold, or a part of its message
+    does not, and nothing says which.
     """
 
     text: str
@@ -71,12 +71,17 @@ def of_results(results: Sequence[SearchResult], *, assistant: bool = False, then
 
 def _of_result(result: SearchResult, *, assistant: bool, then: bool) -> Iterator[Statement]:
     if result.memory is not None:
-        yield Statement(result.memory.content, result, result.memory.said_at or result.memory.occurred_at)
+        said_at = result.memory.said_at or result.memory.occurred_at
+        yield Statement(result.memory.content, result, said_at, outdated=result.doubted)
     elif result.message is not None and (then or not result.superseded):
         if result.message.role == "user" or (assistant and result.message.role == "assistant"):
-            yield from _of_message(result, result.message, outdated=result.partly_superseded and not then)
+            yield from _of_message(result, result.message, outdated=_is_doubtful(result) and not then)
     elif result.passage is not None:
         yield from (Statement(part, result, result.passage.occurred_at) for part in parts(result.passage.content))
+
+
+def _is_doubtful(result: SearchResult) -> bool:
+    return result.partly_superseded or result.doubted
 
 
 def _of_message(result: SearchResult, message: Message, *, outdated: bool) -> Iterator[Statement]:

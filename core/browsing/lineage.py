@@ -17,11 +17,22 @@ from core.types import Json, Relation
 MOST: Final = 200
 """Relatives of a memory that are listed, the latest ones."""
 
-Role = Literal["supersedes", "superseded_by", "merged_from", "merged_into", "derived_from", "source_of"]
+Role = Literal[
+    "supersedes",
+    "superseded_by",
+    "may_supersede",
+    "may_be_superseded_by",
+    "merged_from",
+    "merged_into",
+    "derived_from",
+    "source_of",
+]
 
 _ROLES: Final[dict[tuple[str, bool, bool], Role]] = {
     (Relation.SUPERSEDES, True, False): "supersedes",
     (Relation.SUPERSEDES, False, False): "superseded_by",
+    (Relation.MAY_SUPERSEDE, True, False): "may_supersede",
+    (Relation.MAY_SUPERSEDE, False, False): "may_be_superseded_by",
     (Relation.DERIVED_FROM, True, True): "merged_from",
     (Relation.DERIVED_FROM, False, True): "merged_into",
     (Relation.DERIVED_FROM, True, False): "derived_from",
@@ -46,7 +57,7 @@ class MemoryRelative:
 def of_memory(tx: Tx, memory_id: UUID) -> Sequence[MemoryRelative]:
     """Return the relatives of a memory, latest first. NotFound: there is no such memory."""
     memories.get(tx, memory_id)
-    values = {"id": memory_id, "relations": [Relation.SUPERSEDES, Relation.DERIVED_FROM], "most": MOST}
+    values = {"id": memory_id, "relations": sorted({relation for relation, *_ in _ROLES}), "most": MOST}
     relatives = tx.execute(_RELATIVES, values).all()
     rows = memories.of_ids(tx, [row.other_id for row in relatives])
     return [

@@ -137,7 +137,8 @@ def decide(
         if until is None or verdict.kind in {Kind.CONFIRM, Kind.MERGE}:
             batch.take(index, candidate, verdict)
             batch.retire(index, ends)
-            batch.doubt(index, doubtful)
+            batch.dispute(index, doubtful)
+            batch.doubt(index, known)
         else:
             reason = "True until something later in the same batch."
             batch.adds[index] = Add(candidate, reason, vectors[index], past=until)
@@ -230,10 +231,21 @@ class _Batch:
         """Return the known memories, and additions of this batch, that the candidate at a place ends."""
         if not self.readings:
             return []
-        candidate, cosines = self.candidates[index], self.vectors[:index] @ self.vectors[index]
-        places = endings.within(candidate, self.candidates[:index], cosines)
-        added = [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
-        return endings.ended(candidate, known, added, self.readings, self.rests)
+        return endings.ended(self.candidates[index], known, self._within(index), self.readings, self.rests)
+
+    def doubt(self, index: int, known: KnownSet) -> None:
+        """Let the addition at a place cast doubt on what it may end; nothing if it was not added, or is related."""
+        add = self.adds.get(index)
+        if not self.readings or add is None or add.past or self.candidates[index].relations is not None:
+            return
+        doubted = endings.doubted(self.candidates[index], known, self._within(index), self.readings)
+        self.others += [Link(add.id, Relation.MAY_SUPERSEDE, memory.id) for memory in doubted]
+
+    def _within(self, index: int) -> list[KnownMemory]:
+        """Return the nearest additions of this batch that the candidate at a place may end."""
+        cosines = self.vectors[:index] @ self.vectors[index]
+        places = endings.within(self.candidates[index], self.candidates[:index], cosines)
+        return [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -261,7 +273,7 @@ class _Batch:
         taken = related is not None and related.more_of is not None and related.more_of.id in self.worded
         return replace(related, more_of=None) if related is not None and taken else related
 
-    def doubt(self, index: int, doubtful: Sequence[Revised]) -> None:
+    def dispute(self, index: int, doubtful: Sequence[Revised]) -> None:
         """Set the addition at a place against what it may end; nothing if it was not added."""
         add = self.adds.get(index)
         if add is not None and not add.past:
@@ -347,12 +359,21 @@ class _Batch:
         return self.adds[index]
 
     def changes(self) -> list[Change]:
-        """Return all changes, additions first, without disputes about what this batch has ended."""
+        """Return all changes, additions first, without disputes and doubts about what this batch has ended."""
         edits = self._cut()
         adds = _each_superseded_once(list(self.adds.values()))
         past = self.retired_ids | {a.id for a in adds if a.past}
-        others = [c for c in self.others if not (isinstance(c, Dispute) and {c.memory.id, c.other.id} & past)]
+        others = [change for change in self.others if not _ends_of(change) & past]
         return [*adds, *others, *edits]
+
+
+def _ends_of(change: Change) -> set[UUID]:
+    """Return the memories of a dispute or a doubt; none of another change."""
+    if isinstance(change, Dispute):
+        return {change.memory.id, change.other.id}
+    if isinstance(change, Link) and change.relation == Relation.MAY_SUPERSEDE:
+        return {change.from_id, change.to_id}
+    return set()
 
 
 def link_related(

@@ -33,6 +33,12 @@ MAY_END: Final = -0.75
 LEAST: Final = 2.0
 """Log-odds from which a statement counts as ended."""
 
+DOUBT: Final = 0.0
+"""Log-odds from which a statement that is not ended is doubted: contexts and results show it as perhaps outdated."""
+
+DOUBTED: Final = 2
+"""Statements, the likeliest, that a new one makes doubtful."""
+
 FLOOR: Final = -3.0
 """Log-odds of a whole statement from which its clauses are read: below, hardly any is over."""
 
@@ -203,17 +209,40 @@ def ended(
 
     `rests`: what may remain of known memories; of others nothing does.
     """
+    rated = _rated(candidate, known, added, readings)
+    least = _least(rated)
+    return [
+        _revised(memory, reading.likely, reading.rest if reading.rest in rests else "")
+        for reading, memory in rated
+        if reading.likely >= least
+    ]
+
+
+def doubted(
+    candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], readings: Readings
+) -> list[KnownMemory]:
+    """Return what a candidate may end, though not certainly enough for `ended`, the likeliest first."""
+    rated = _rated(candidate, known, added, readings)
+    least = _least(rated)
+    return [memory for reading, memory in rated if DOUBT <= max(reading.whole, reading.part) < least][:DOUBTED]
+
+
+def _rated(
+    candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], readings: Readings
+) -> list[tuple[Reading, KnownMemory]]:
+    """Return what is read of a candidate beside each earlier statement, the likeliest to be ended first."""
     if not readings:
         return []
     rated = [
         *((_reading_of(candidate, memory, readings), memory) for memory in known.at(_earlier(candidate, known))),
         *((_reading_of(candidate, memory, readings)._replace(rest=""), memory) for memory in added),
     ]
-    least = max(LEAST, max((reading.likely for reading, _ in rated), default=LEAST) - MARGIN)
-    likely = sorted((pair for pair in rated if pair[0].likely >= least), key=lambda pair: -pair[0].likely)
-    return [
-        _revised(memory, reading.likely, reading.rest if reading.rest in rests else "") for reading, memory in likely
-    ]
+    return sorted(rated, key=lambda pair: -pair[0].likely)
+
+
+def _least(rated: Sequence[tuple[Reading, KnownMemory]]) -> float:
+    """Return the log-odds from which statements are ended, the likeliest of which comes first."""
+    return max(LEAST, rated[0][0].likely - MARGIN) if rated else LEAST
 
 
 def _reading_of(candidate: Candidate, memory: KnownMemory, readings: Readings) -> Reading:

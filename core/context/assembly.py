@@ -45,7 +45,8 @@ class ContextMaterial:
 
     `earlier` with `standing` and `passages`: the earlier selection, as it is now. `disputes`: contradictions among
     memories; `others`: those of them that the query did not find; `outside`: results of third-party retrievers;
-    `inactive`: memories of the profile that are no longer valid.
+    `inactive`: memories of the profile that are no longer valid; `doubted`: those of the earlier selection that may be
+    outdated.
     """
 
     query: str
@@ -59,6 +60,7 @@ class ContextMaterial:
     others: Mapping[UUID, Any]
     outside: Sequence[tuple[str, Outside]] = ()
     inactive: Collection[str] = frozenset()
+    doubted: Collection[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ def _keep_selection(
         for memory_id in ids
         if memory_id in sources.standing and f"memory:{memory_id}" not in seen
     ]
-    pieces = [rendering.of_memory(row, packer.listener) for row in rows]
+    pieces = [rendering.of_memory(row, packer.listener, doubted=row.id in sources.doubted) for row in rows]
     memories = packer.first(SectionName.MEMORIES, allowed, pieces)
     # Sent anew, a document may have other words in the same place.
     places = [(reference.split("@")[0], reference) for reference in refs]
@@ -251,15 +253,23 @@ def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> Scor
     if result.memory is not None:
         row = result.memory
         conflicts = frozenset(f"memory:{other_id}" for other_id in sources.disputes.get(row.id, ()))
-        return ScoredPiece(rendering.of_memory(row, packer.listener), score, row.occurred_at, conflicts)
+        piece = rendering.of_memory(row, packer.listener, doubted=result.doubted)
+        return ScoredPiece(piece, score, row.occurred_at, conflicts)
     if result.message is not None:
-        mark = rendering.SUPERSEDED if result.superseded else rendering.PARTLY if result.partly_superseded else ""
-        quote = rendering.of_quote(result.message, mark)
+        quote = rendering.of_quote(result.message, _mark(result))
         short = _quotable(quote.text, packer.counter)
         return ScoredPiece(replace(quote, text=short), score, result.message.occurred_at) if short else None
     if result.unit is not None:
         return ScoredPiece(rendering.of_unit(result.unit), score, result.unit.started_at)
     return ScoredPiece(rendering.of_passage(result.passage), score)
+
+
+def _mark(result: Result) -> str:
+    if result.superseded:
+        return rendering.SUPERSEDED
+    if result.partly_superseded:
+        return rendering.PARTLY
+    return rendering.DOUBTED if result.doubted else ""
 
 
 def _quotable(text: str, counter: Counter) -> str:

@@ -32,7 +32,7 @@ from core.context.stable_selection import StableSelection
 from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
-from core.memory import memories
+from core.memory import doubts, memories
 from core.memory.as_of import EARLIEST_CLOCK
 from core.plans.tree import OPEN
 from core.reflection import profile
@@ -309,6 +309,7 @@ def _read_material(
         {},
         {},
         inactive=context_reader.inactive_ids(tx, list(profile_ids)) | _of_other_projects(tx, request, profile_ids),
+        doubted=doubts.of_memories(tx, ids),
     )
 
 

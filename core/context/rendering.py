@@ -52,8 +52,12 @@ OF_OTHERS: Final[Mapping[str, str]] = {
 ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, *OF_OTHERS.values(), ABOUT, QUOTED, KEYS)
 
 
-def of_memory(row: Any, listener: str | None = None) -> SectionPiece:
-    """Render a memory with its date; mark it as disputed where another contradicts it.
+DOUBTED: Final = " (may be outdated)"
+"""Mark of a memory, or of a message that it rests on, that something said later may have ended."""
+
+
+def of_memory(row: Any, listener: str | None = None, *, doubted: bool = False) -> SectionPiece:
+    """Render a memory with its date; mark it as disputed where another contradicts it, and as `doubted`.
 
     In a group, what another member than the `listener` said stands under that member's id.
     """
@@ -61,7 +65,8 @@ def of_memory(row: Any, listener: str | None = None) -> SectionPiece:
     disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
     since = "since " if row.attribute and row.valid_from else ""
     who = f"{one_line(member)}: " if member else ""
-    text = f"- {disputed}{who}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
+    mark = DOUBTED if doubted and not disputed else ""
+    text = f"- {disputed}{who}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)}){mark}"
     source = {"type": "memory", "id": str(row.id), "version": row.version}
     heading = OF_OTHERS.get(heading, heading) if member else heading
     return SectionPiece(f"memory:{row.id}", text, source, heading, content=row.content)
@@ -100,7 +105,7 @@ def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
 
 
 def of_quote(message: Message, mark: str = "") -> SectionPiece:
-    """Render a message of another conversation, or from long ago. `mark`: SUPERSEDED, PARTLY or nothing."""
+    """Render a message of another conversation, or from long ago. `mark`: SUPERSEDED, PARTLY, DOUBTED or nothing."""
     who = f"{one_line(message.speaker or message.role)}{mark}"
     who = f"result of {who}" if message.role == "tool" else who
     text = f"- {_day(message.occurred_at)}, {who}: {_in_quotes(message.content)}"

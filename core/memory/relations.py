@@ -21,6 +21,9 @@ from core.types import Relation, Status, Trust
 WRITABLE: Final = frozenset({Relation.SUPPORTS, Relation.REFINES, Relation.ABOUT, Relation.FOLLOWS})
 """Relations that say nothing about whether a memory holds; the others follow from verdicts, merges and compression."""
 
+REMOVABLE: Final = WRITABLE | {Relation.MAY_SUPERSEDE}
+"""A doubt that a person does not share is removed."""
+
 MOST: Final = 500
 """Relations of a memory that are listed, the newest ones."""
 
@@ -59,7 +62,7 @@ def write(tx: Tx, tenant_id: str, link: Link, reason: str, author: Author) -> St
 def remove(tx: Tx, tenant_id: str, unlink: Unlink, reason: str, author: Author) -> None:
     """Remove a relation; a version says so. NotFound: there is none. Invalid: it follows from a verdict."""
     row = memories.get(tx, unlink.from_id)
-    if unlink.relation not in WRITABLE:
+    if unlink.relation not in REMOVABLE:
         raise _refusal(unlink.relation)
     if tx.execute(_ONE, _ends(unlink)).one_or_none() is None:
         raise NotFound(f"Memory {unlink.from_id} has no relation {unlink.relation} to {unlink.to_id}.")

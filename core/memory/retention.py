@@ -147,12 +147,12 @@ _COUNTED = """
     SELECT m.id, m.importance, m.category, m.uses, m.pinned, m.half_life_days, m.last_used_at, m.recorded_at,
            (SELECT count(*) FROM evidence e WHERE e.memory_id = m.id) AS evidence,
            (SELECT count(*) FROM relations r
-            WHERE r.from_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes'))
+            WHERE r.from_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes', 'may_supersede'))
            + (SELECT count(*) FROM relations r
-              WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes')) AS relations
+              WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes', 'may_supersede')) AS relations
     FROM memories m
 """
-"""Inputs of the strength; relations of contradiction and replacement do not count."""
+"""Inputs of the strength; relations of contradiction and (possible) replacement do not count."""
 
 _FACTS = text(f"{_COUNTED} WHERE m.id = ANY(:ids) AND m.status = 'active' ORDER BY m.id")
 

@@ -55,7 +55,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A result: a memory's row, a message, a passage or a unit, its rank, and its evidence."""
+    """A result: a memory's row, a message, a passage or a unit, its rank, and its evidence.
+
+    `doubted`: a memory that something said later may have ended, or a message that such a memory rests on.
+    """
 
     ranked: RankedHit
     sources: Sequence[Evidence]
@@ -63,6 +66,7 @@ class SearchResult:
     memory: Any = None
     passage: FoundPassage | None = None
     unit: FoundUnit | None = None
+    doubted: bool = False
 
     @property
     def superseded(self) -> bool:

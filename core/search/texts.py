@@ -10,8 +10,9 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.index.resident.encoding import message_key, message_of_key
-from core.memory import as_of, memories
-from core.memory.as_of import Moment
+from core.memory import as_of, doubts, memories
+from core.memory.as_of import NOW, Moment
+from core.memory.doubts import Doubts
 from core.search import ordering
 from core.search import passages as search_passages
 from core.search import units as search_units
@@ -34,6 +35,7 @@ class Texts:
     messages: Mapping[str, Message]
     passages: Mapping[str, FoundPassage]
     units: Mapping[str, FoundUnit]
+    doubts: Doubts
     page: RankedPage
 
     def covers(self, page: RankedPage) -> bool:
@@ -52,17 +54,19 @@ def queries(page: RankedPage, moment: Moment, more: Iterable[str] = ()) -> list[
         messages_query(spoken) if spoken else None,
         search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
         search_units.units_query(of_type["unit"]) if of_type["unit"] else None,
+        doubts.statement(ids, [message_of_key(key) for key in spoken]) if moment == NOW and (ids or spoken) else None,
     ]
 
 
 def of(answers: Sequence[Sequence[Any]], page: RankedPage) -> Texts:
-    remembered, quoted, message_rows, passed, unit_rows = answers
+    remembered, quoted, message_rows, passed, unit_rows, doubted = answers
     return Texts(
         {str(row.id): row for row in remembered},
         memories.evidence_by_memory(quoted),
         messages_by_key(message_rows),
         search_passages.passages_by_key(passed),
         search_units.units_by_key(unit_rows),
+        doubts.of(doubted),
         page,
     )
 
@@ -72,10 +76,12 @@ def results(page: RankedPage, read: Texts) -> list[SearchResult]:
     results = []
     for item in page.ranked:
         if item.hit.type == "memory" and (row := read.memories.get(item.hit.key)) is not None:
-            results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row))
+            doubted = row.id in read.doubts.memories
+            results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row, doubted=doubted))
         elif (message := read.messages.get(item.hit.key)) is not None:
             evidence = Evidence(message.session_id, message.id, message.event_id, message.content)
-            results.append(SearchResult(item, [evidence], message=message))
+            doubted = (message.session_id, message.id) in read.doubts.messages
+            results.append(SearchResult(item, [evidence], message=message, doubted=doubted))
         elif (passage := read.passages.get(item.hit.key)) is not None:
             results.append(SearchResult(item, [], passage=passage))
         elif (unit := read.units.get(item.hit.key)) is not None:

@@ -122,6 +122,14 @@ async def post_undo_change(api: ApiCalls, memory_id: str, change_id: str) -> Res
     return _back(memory_id)
 
 
+@page("/memories/{memory_id}/doubts/{other_id}/remove", method="POST")
+async def post_remove_doubt(api: ApiCalls, form: Form, memory_id: str, other_id: str) -> Response:
+    """Say that both of two memories hold, of which the later one was thought to end the other."""
+    later, earlier = (memory_id, other_id) if form.get("doubts") == "may_supersede" else (other_id, memory_id)
+    await api.delete(f"{at('memories', later)}/relations", relation="may_supersede", to=earlier)
+    return _back(memory_id)
+
+
 @page("/memories/{memory_id}/erase", method="POST")
 async def post_erase(api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
     if form.get("confirm", "").strip() != memory_id[-8:]:

@@ -77,6 +77,7 @@ class FoundResult(Answer):
     role: str = optional("Of a message")
     superseded: bool = optional("Of a message: whether what it says has been replaced since")
     partly_superseded: bool = optional("Of a message: whether a part of what it says has been replaced since")
+    may_be_outdated: bool = optional("Whether something said later may have ended it; absent: nothing has")
     title: str = optional("Of a document")
     headings: list[str] = optional("Of a document: the headings above the passage")
     uri: str | None = optional("Of a document")

@@ -94,7 +94,8 @@ def hit_id_json(type_: str, key: str) -> Json:
 
 
 def _memory(result: SearchResult, now: datetime) -> Json:
-    return {**{name: getattr(result.memory, name) for name in _MEMORY}, "strength": strength(result.memory, now)}
+    columns = {name: getattr(result.memory, name) for name in _MEMORY}
+    return {**columns, "strength": strength(result.memory, now), **_doubt(result)}
 
 
 def _message(result: SearchResult, message: Message, *, raw: bool) -> Json:
@@ -110,7 +111,12 @@ def _message(result: SearchResult, message: Message, *, raw: bool) -> Json:
         "role": message.role,
         "superseded": result.superseded,
         "partly_superseded": result.partly_superseded,
+        **_doubt(result),
     }
+
+
+def _doubt(result: SearchResult) -> Json:
+    return {"may_be_outdated": True} if result.doubted else {}
 
 
 def _document(passage: FoundPassage) -> Json:

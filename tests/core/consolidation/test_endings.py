@@ -15,7 +15,7 @@ from core.inference.local_reader import LocalReader
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Link
 from core.memory.codes import LONGEST
 from core.memory.known_set import KnownSet
-from core.types import Candidate, Category
+from core.types import Candidate, Category, Relation
 from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
 EMBEDDER = HashEmbedder(64)
@@ -265,3 +265,56 @@ def test_the_reader_of_this_installation_knows_an_end_from_a_mention() -> None:
     over, holds = reader.over([(new, "I drink three coffees a day.") for new in told]).tolist()
     assert over >= endings.LEAST > holds
     assert endings.may_end(reader, told) == {told[0]}
+
+
+class Unsure(Says):
+    """Says of some pairs that the first may end the second, though not certainly."""
+
+    def over(self, pairs: Sequence[Pair]) -> Floats:
+        return np.where(super().over(pairs) > 0, np.float32(1.0), np.float32(-2.5))
+
+
+def doubts(changes: Sequence[Change]) -> list[tuple[object, object]]:
+    return [
+        (change.from_id, change.to_id)
+        for change in changes
+        if isinstance(change, Link) and change.relation == Relation.MAY_SUPERSEDE
+    ]
+
+
+def test_what_may_be_over_is_doubted_and_not_ended() -> None:
+    old, other = a_known(PLAYS, 0.8, said_at=BEFORE), a_known("Ada sings.", 0.7, said_at=BEFORE)
+    changes = decided(Unsure((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old, other]))
+    add = changes[0]
+    assert isinstance(add, Add)
+    assert not add.retired
+    assert doubts(changes) == [(add.id, old.id)]
+
+
+def test_at_most_two_are_doubted_the_likeliest() -> None:
+    lessons = [a_known(f"Ada has {word} lessons.", 0.8, said_at=BEFORE) for word in ("oboe", "flute", "horn")]
+    reader = Unsure(*[(GAVE_UP, memory.content) for memory in lessons])
+    assert len(doubts(decided(reader, [a_candidate(GAVE_UP)], KnownSet.of(lessons)))) == 2
+
+
+def test_what_the_batch_ends_is_not_doubted_as_well() -> None:
+    old = a_known(PLAYS, 0.8, said_at=BEFORE)
+    sold = a_candidate("Ada sold her oboe.", occurred_at=NOON)
+    gave_up = a_candidate(GAVE_UP, occurred_at=AFTER)
+
+    class Both(Says):
+        def over(self, pairs: Sequence[Pair]) -> Floats:
+            values = {(sold.content, PLAYS): 1.0, (GAVE_UP, PLAYS): 2.5}
+            return np.array([values.get(pair, -2.5) for pair in pairs], dtype=np.float32)
+
+    changes = decided(Both((sold.content, PLAYS), (GAVE_UP, PLAYS)), [sold, gave_up], KnownSet.of([old]))
+    assert [add.retired for add in changes if isinstance(add, Add) and add.retired]
+    assert doubts(changes) == []
+
+
+def test_what_is_known_already_makes_nothing_doubtful() -> None:
+    old = a_known(PLAYS, 0.8, said_at=BEFORE)
+    known = a_known(GAVE_UP, 1.0, said_at=BEFORE)
+    changes = decided(Unsure((GAVE_UP, PLAYS)), [a_candidate(GAVE_UP)], KnownSet.of([old, known]))
+    assert isinstance(changes[0], Confirm)
+    assert doubts(changes) == []

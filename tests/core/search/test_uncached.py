@@ -170,6 +170,27 @@ def test_a_message_of_which_some_memories_are_superseded_is_partly_superseded(ad
     assert not any(partly for _, partly in marks.values())
 
 
+def test_what_a_later_memory_may_have_ended_is_marked_with_the_message_that_it_rests_on(
+    ada: Database, held: Held
+) -> None:
+    with ada.tenant(TENANT) as tx:
+        old = tx.execute(
+            text("""
+                SELECT m.id, e.message_id FROM memories m JOIN evidence e ON e.memory_id = m.id
+                WHERE m.status = 'active' ORDER BY m.id LIMIT 1
+            """)
+        ).one()
+        related = """
+            INSERT INTO relations (tenant_id, from_id, relation, to_id)
+            SELECT tenant_id, id, 'may_supersede', :old FROM memories
+            WHERE status = 'active' ORDER BY coalesce(said_at, occurred_at) DESC, id DESC LIMIT 1
+        """
+        tx.execute(text(related), {"old": old.id})
+    results = asked_of(ada, "tea", limit=50).results
+    doubted = {result.memory.id if result.memory else result.message.id for result in results if result.doubted}
+    assert doubted == {old.id, old.message_id}
+
+
 def test_a_message_of_which_only_superseded_memories_are_left_is_marked(ada: Database, held: Held) -> None:
     with ada.tenant(TENANT) as tx:
         row = tx.execute(text("SELECT id FROM memories WHERE status = 'active' ORDER BY id LIMIT 1")).one()
