@@ -305,7 +305,7 @@ class _Batch:
                 self.retired_ids.add(memory_id)
                 continue
             stated.add(key)
-            edits.append(_reworded(end, rest, self.rests.get(rest)))
+            edits.append(_reworded(end, rest, self.rests.get(rest), self.adds[index].change_id))
         return edits
 
     def take(self, index: int, candidate: Candidate, verdict: Verdict) -> None:
@@ -407,13 +407,16 @@ def _change(candidate: Candidate, vector: Vector, verdict: Verdict) -> Change:
     return changes[verdict.kind]
 
 
-def _reworded(end: Revised, rest: str, vector: Vector | None) -> Edit:
-    """Return the edit that leaves the rest of a memory; its slot stays if the rest has the value."""
+def _reworded(end: Revised, rest: str, vector: Vector | None, change_id: UUID) -> Edit:
+    """Return the edit that leaves the rest of a memory; its slot stays if the rest has the value.
+
+    It is undone with the ending: `change_id` is that of the new statement.
+    """
     value = str(end.known.value or "")
     pattern = rf"\b{re.escape(value)}\b" if value.isascii() else re.escape(value)
     keeps_slot = bool(value) and bool(re.search(pattern, clauses.framed(rest).text, re.IGNORECASE))
     fields = {"content": rest} | ({} if keeps_slot else {"attribute": None, "value": None})
-    return Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector)
+    return Edit(end.known.id, end.known.version, fields, f"What remains of it. {end.reason}", vector, change_id)
 
 
 def _may_meet(candidate: Candidate, other: Candidate) -> bool:

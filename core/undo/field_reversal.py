@@ -47,7 +47,7 @@ def is_created_by(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
 
 
 def stays(steps: Mapping[UUID, Sequence[HistoryStep]], change_id: UUID) -> frozenset[UUID]:
-    """Return the memories that a change created and that its undo leaves as they are: it ended others by them.
+    """Return the memories that a change created and that its undo leaves as they are: it ended others, or parts of them.
 
     What the newer statement says is true whether or not the older one has ended.
     """
@@ -58,7 +58,8 @@ def stays(steps: Mapping[UUID, Sequence[HistoryStep]], change_id: UUID) -> froze
 
 def _ends(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
     turn = _turn(steps, "status", change_id)
-    return turn is not None and turn.after == Status.SUPERSEDED.value
+    is_over = turn is not None and turn.after == Status.SUPERSEDED.value
+    return is_over or _turn(steps, "content", change_id) is not None
 
 
 def said_something(steps: Sequence[HistoryStep], change_id: UUID) -> bool:

@@ -38,7 +38,7 @@ from tests.samples import TENANT
 PERSON = Author("key:test")
 
 KINDS = (
-    "add confirm confirm_two merge absorb replace supersede predates dispute derive retire edit archive "
+    "add confirm confirm_two merge absorb replace supersede cut predates dispute derive retire edit archive "
     "restore pin link"
 ).split()
 
@@ -62,7 +62,12 @@ class Bench:
     """Memories that were stored together with an ending: they stay when the ending is undone."""
 
     def apply(self, *wanted: Change) -> None:
-        self.enders |= {str(one.id) for one in wanted if isinstance(one, Add) and (one.supersedes or one.past)}
+        cut = {change.change_id for change in wanted if isinstance(change, Edit)}
+        self.enders |= {
+            str(add.id)
+            for add in wanted
+            if isinstance(add, Add) and (add.supersedes or add.past or add.change_id in cut)
+        }
         with self.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, Owner(self.user), wanted, PERSON)
 
@@ -133,6 +138,9 @@ class Bench:
         vector = EMBEDDER.embed([candidate.content])[0]
         known, absorbed = known_of(one), known_of(other)
         parts = [Part(row.id, row.version) for row in (one, other)]
+        ending = Add(candidate, "later", vector)
+        rest = f"What remains of it after {self.turn}."
+        rest_vector = EMBEDDER.embed([rest])[0]
         fields = {"content": candidate.content, "tags": ["edited"], "importance": 0.9, "valid_to": NOON}
         made: dict[str, list[Change]] = {
             "confirm": [Confirm(known, candidate, "again")],
@@ -141,6 +149,10 @@ class Bench:
             "absorb": [Merge(known, candidate, "says more", vector, absorbs=absorbed)],
             "replace": [Replace(known, candidate, "put right", vector)],
             "supersede": [Add(candidate, "later", vector, supersedes=known)],
+            "cut": [
+                ending,
+                Edit(one.id, one.version, {"content": rest}, "what remains", rest_vector, ending.change_id),
+            ],
             "predates": [Add(candidate, "earlier", vector, past=NOON)],
             "dispute": [Dispute(known, absorbed, "denied")],
             "derive": [Derive(candidate, parts, "a pattern", vector)],
@@ -169,7 +181,7 @@ def absorbed(ada: Bench) -> tuple[Add, Add, Merge]:
 
 
 def ids_of(wanted: Sequence[Change]) -> list[UUID]:
-    return [change.change_id for change in wanted if hasattr(change, "change_id")]
+    return list(dict.fromkeys(change.change_id for change in wanted if hasattr(change, "change_id")))
 
 
 _ROWS = text("""

@@ -112,6 +112,7 @@ def test_of_a_statement_that_is_over_in_part_what_holds_remains() -> None:
     assert isinstance(edit, Edit)
     assert (edit.id, edit.fields["content"]) == (old.id, NURSE)
     assert edit.vector is not None
+    assert edit.change_id == add.change_id, "they are undone together"
     assert edit.reason.startswith("What remains of it. Something said later is likely to end it")
 
 
