@@ -47,7 +47,7 @@ def is_created_by(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
 
 
 def stays(steps: Mapping[UUID, Sequence[HistoryStep]], change_id: UUID) -> frozenset[UUID]:
-    """Return the memories that a change created and that its undo leaves as they are: it ended others, or parts of them.
+    """Return the memories that a change created and that its undo leaves as they are: it ended others, or a part.
 
     What the newer statement says is true whether or not the older one has ended.
     """
