@@ -79,7 +79,7 @@ class Costs:
     """Costs of one unit: milliseconds of a processor, and bytes."""
 
     flow_ms: Mapping[str, float]
-    """Of a message with all that follows from it, by kind of process."""
+    """Cost of a message with all that follows from it, by kind of process."""
 
     made: float
     """Memories for each message where that was measured."""
@@ -88,16 +88,16 @@ class Costs:
     """Memories that a user had there, on average."""
 
     write: Mapping[str, Power]
-    """Of judging and writing a statement, by memories of the user."""
+    """Cost of judging and writing a statement, by memories of the user."""
 
     search: Mapping[str, Mapping[str, Power]]
-    """Of a search, by kind (`first` about a user, `next`) and process, by rows of the index about the user."""
+    """Cost of a search, by kind (`first` about a user, `next`) and process, by rows of the index about the user."""
 
     vector_ms: float
-    """Of the vector of a question, in an API process."""
+    """Cost of the vector of a question, in an API process."""
 
     upkeep_ms: float
-    """Of archiving a memory once it has faded, with the vacuum after it."""
+    """Cost of archiving a memory once it has faded, with the vacuum after it."""
 
     bytes_of: Mapping[str, float]
     """On disk, of a `memory`, of a `message`, and of the `log` for each message."""

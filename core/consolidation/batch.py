@@ -188,7 +188,7 @@ class _Batch:
     vectors: Vectors
     candidates: Sequence[Candidate]
     readings: Readings
-    rests: Mapping[str, Vector] = field(default_factory=lambda: NO_RESTS)
+    rests: Mapping[str, Vector]
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
