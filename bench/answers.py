@@ -12,6 +12,7 @@ settled. Its questions are then asked of `POST /v1/answer`, `POST /v1/search` an
 - first: an accepted answer stands in the first result of the search
 - context: one stands in the context, within 2,000 tokens
 - unmarked: the context has an outdated value in a line without a mark, beside the current one
+- misled: the context has the current value in marked lines alone
 
 People who had not seen the code wrote both halves. `dev` is for tuning: `--fit` prints what the
 curve of `core.answering.certainty` is drawn through. With a model (IMPRINT_LLM_BASE_URL, …) `--by
@@ -48,10 +49,10 @@ FOLDER = Path(__file__).with_name("answers_data")
 HALVES = ("dev", "held")
 SECONDS_A_TURN: Final = 40
 TOKENS: Final = 2_000
-ROW: Final = "| {:<10} | {:>9} | {:>5} | {:>8} | {:>5} | {:>8} | {:>5} | {:>7} | {:>8} |"
-HEAD: Final = ("kind", "questions", "right", "outdated", "wrong", "abstains", "first", "context", "unmarked")
+ROW: Final = "| {:<10} | {:>9} | {:>5} | {:>8} | {:>5} | {:>8} | {:>5} | {:>7} | {:>8} | {:>6} |"
+HEAD: Final = ("kind", "questions", "right", "outdated", "wrong", "abstains", "first", "context", "unmarked", "misled")
 BINS: Final = 6
-MARKS: Final = ("no longer true", "disputed")
+MARKS: Final = ("no longer true", "disputed", "may be outdated")
 
 Json = dict[str, Any]
 
@@ -65,6 +66,7 @@ class Outcome:
     first: bool
     context: bool
     unmarked: bool
+    misled: bool
     line: str
 
 
@@ -102,13 +104,15 @@ def ask(stand: Stand, world: Json, question: Json, by: str | None) -> Outcome:
         "POST", "/v1/context", {**owner, "query": question["q"], "max_tokens": TOKENS, "format": "text"}
     )["text"]
     accepted, outdated = question["answers"] or [], question["outdated"]
-    unmarked = any(holds(line, outdated) and not any(mark in line for mark in MARKS) for line in context.splitlines())
+    plain = [line for line in context.splitlines() if not any(mark in line for mark in MARKS)]
+    unmarked = any(holds(line, outdated) for line in plain)
     return Outcome(
         question["kind"],
         outcome_of(given["answer"], accepted, outdated),
         bool(results) and holds(results[0]["content"], accepted),
         holds(context, accepted),
         unmarked and holds(context, accepted),
+        holds(context, accepted) and not any(holds(line, accepted) for line in plain),
         f"{question['q']} → {given['answer']} ({given['certainty']}); {accepted or 'never said'}",
     )
 
@@ -181,7 +185,7 @@ def rows(outcomes: Sequence[Outcome]) -> list[str]:
 def _row(kind: str, outcomes: Sequence[Outcome]) -> str:
     answered = Counter(outcome.answered for outcome in outcomes)
     counts = [answered[name] for name in ("right", "outdated", "wrong", "abstains")]
-    doors = [sum(getattr(outcome, name) for outcome in outcomes) for name in ("first", "context", "unmarked")]
+    doors = [sum(getattr(outcome, name) for outcome in outcomes) for name in ("first", "context", "unmarked", "misled")]
     return ROW.format(kind, len(outcomes), *counts, *doors)
 
 

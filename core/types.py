@@ -218,7 +218,8 @@ class Candidate:
     `occurred_at` when it happened or was said; `said_at` when it was said last, if that is known to be another time;
     `valid_from` since when it is true, if the text says so. `trust`: initial trust: a person's request is confirmed,
     an attempt to instruct the agent is quarantined. `audience_labels`: a reader must hold all of them. `relations`:
-    None: whoever read it was shown no known memories, so others judge what it repeats and ends.
+    None: whoever read it was shown no known memories, so others judge what it repeats and ends. `tentative`: said
+    earlier and not worth keeping; it is stored only if another one of its batch ends it.
     """
 
     content: str
@@ -244,6 +245,7 @@ class Candidate:
     half_life_days: float | None = None
     audience_labels: tuple[str, ...] = ()
     relations: Relations | None = None
+    tentative: bool = False
 
     @property
     def begins_at(self) -> datetime | None:

@@ -117,6 +117,9 @@ def decide(
     batch = _Batch(thresholds, vectors.copy(), candidates, readings, rests)
     for index, candidate in enumerate(candidates):
         known = batch.current(neighbours[index], vectors[index])
+        if candidate.tentative:
+            batch.hold(index, candidate, known)
+            continue
         related = batch.relations_of(candidate)
         within = [] if candidate.attribute or related else batch.near(candidate, vectors[index])
         likely = relations.ended(candidate, related, known, rests) if related else batch.ended_by(index, known)
@@ -214,7 +217,11 @@ class _Batch:
 
     def near(self, candidate: Candidate, vector: Vector) -> list[KnownMemory]:
         """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
-        places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
+        places = [
+            place
+            for place, add in self.adds.items()
+            if not add.past and not add.candidate.tentative and _may_meet(add.candidate, candidate)
+        ]
         if not places:
             return []
         cosines = self.vectors[places] @ vector
@@ -246,6 +253,11 @@ class _Batch:
         cosines = self.vectors[:index] @ self.vectors[index]
         places = endings.within(self.candidates[index], self.candidates[:index], cosines)
         return [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
+
+    def hold(self, index: int, candidate: Candidate, known: KnownSet) -> None:
+        """Hold a tentative candidate, unless a memory says the same: what follows may end it."""
+        if judge.said_before(candidate, known, np.flatnonzero(known.about(candidate.subject))) is None:
+            self.adds[index] = Add(candidate, "Said in passing.", self.vectors[index])
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -361,10 +373,17 @@ class _Batch:
     def changes(self) -> list[Change]:
         """Return all changes, additions first, without disputes and doubts about what this batch has ended."""
         edits = self._cut()
-        adds = _each_superseded_once(list(self.adds.values()))
-        past = self.retired_ids | {a.id for a in adds if a.past}
+        adds = _each_superseded_once(
+            [_settled(add) for add in self.adds.values() if add.past or not add.candidate.tentative]
+        )
+        past = self.retired_ids | {add.id for add in self.adds.values() if add.past or add.candidate.tentative}
         others = [change for change in self.others if not _ends_of(change) & past]
         return [*adds, *others, *edits]
+
+
+def _settled(add: Add) -> Add:
+    """Return an addition whose candidate is tentative no more."""
+    return replace(add, candidate=replace(add.candidate, tentative=False)) if add.candidate.tentative else add
 
 
 def _ends_of(change: Change) -> set[UUID]:

@@ -109,6 +109,8 @@ def pairs(
     """Return the pairs that decide what a batch ends, in itself too, and what has ended it. `ending`: see `may_end`."""
     result: dict[Pair, None] = {}
     for index, (candidate, known) in enumerate(zip(candidates, neighbours, strict=True)):
+        if candidate.tentative:
+            continue
         for later in known.at(_later(candidate, known)):
             result[later.content, candidate.content] = None
         if candidate.content not in ending or candidate.relations is not None:

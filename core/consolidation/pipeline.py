@@ -147,12 +147,18 @@ def _consolidate(
             links += support.links(tx, owner, decided)
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
-    return [*refused, *buried, *echoes, *apart, *wished, *links]
+    changes = [*refused, *buried, *echoes, *apart, *wished, *links]
+    return [change for change in changes if not _is_of_tentative(change)]
+
+
+def _is_of_tentative(change: Change) -> bool:
+    """Return whether a change is about a tentative candidate that nothing has ended."""
+    return isinstance(change, Add | Ignore) and change.candidate.tentative
 
 
 def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> frozenset[str]:
     """Return the contents of the candidates that the trained reader is to read beside what is known."""
-    contents = list(dict.fromkeys(c.content for c in candidates if c.relations is None))
+    contents = list(dict.fromkeys(c.content for c in candidates if c.relations is None and not c.tentative))
     return endings.may_end(reader, contents) if reader and contents else frozenset()
 
 

@@ -107,6 +107,16 @@ def restated(message: Message) -> list[Candidate]:
     ]
 
 
+def undecided(message: Message) -> list[Candidate]:
+    """Return what a message asserts that fills no slot and orders nothing, whether it matters for long or not."""
+    return [
+        candidate
+        for heard in speakers.heard([message])
+        for sentence in _undecided(read(heard))
+        for candidate in _candidates(sentence, None)
+    ]
+
+
 def _context(sentence: ReadSentence) -> str | None:
     """Return what a sentence needs that was said before it, by its words."""
     (context,) = references.contexts([sentence.located], None)

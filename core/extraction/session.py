@@ -13,7 +13,7 @@ from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
-from core.extraction import known_memories, message_tags, union, window_filter
+from core.extraction import known_memories, message_tags, union, unkept, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.message_tags import TagsByMessage
@@ -267,7 +267,8 @@ def _decide(
     if reader.beside:
         read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh)))
     assistant, changes = generated_ids(batch.fresh), []
-    for owner, candidates in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
+    for owner, told in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
+        candidates = [*unkept.near(consolidation, tenant_id, owner, told, batch.fresh), *told]
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
     if not reader.beside:

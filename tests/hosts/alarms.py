@@ -33,6 +33,13 @@ class Prometheus:
         alerts = httpx.get(f"http://127.0.0.1:{PORT}/api/v1/alerts").json()["data"]["alerts"]
         return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
 
+    def wait_until_none_fires(self) -> None:
+        """Wait until no alert fires; a failure names those that do."""
+        try:
+            wait_until(lambda: not self.firing(), every=0.5)
+        except AssertionError:
+            raise AssertionError(f"still firing: {sorted(self.firing())}") from None
+
     def watches(self, targets: int) -> bool:
         with contextlib.suppress(httpx.TransportError):
             answer = httpx.get(f"http://127.0.0.1:{PORT}/api/v1/query", params={"query": "up == 1"})

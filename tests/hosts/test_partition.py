@@ -62,7 +62,7 @@ def test_a_host_that_is_cut_off_costs_nothing(installation: Cluster, prometheus:
     assert meanwhile > 20
     assert stream.told > 3
     stream.assert_each_once()
-    wait_until(lambda: not prometheus.firing(), every=0.5)
+    prometheus.wait_until_none_fires()
     figure(f"after {host} was back, until no alert fires", time.monotonic() - healed)
 
 
@@ -89,7 +89,7 @@ def test_a_primary_that_is_killed_and_comes_back_costs_nothing(installation: Clu
     assert stream.refused > 0
     assert stream.told > 2
     stream.assert_each_once()
-    wait_until(lambda: not prometheus.firing(), every=0.5)
+    prometheus.wait_until_none_fires()
     figure("after the primary was back, until no alert fires", time.monotonic() - back)
 
 
