@@ -11,7 +11,7 @@ settled. Its questions are then asked of `POST /v1/answer`, `POST /v1/search` an
 - abstains: answered that it is not known; right for what was never said
 - first: an accepted answer stands in the first result of the search
 - context: one stands in the context, within 2,000 tokens
-- unmarked: the context has an outdated value in a line without a mark, beside the current one
+- unmarked: the context has an outdated value in a line without a mark, beside another line with the current one
 - misled: the context has the current value in marked lines alone
 
 People who had not seen the code wrote both halves. `dev` is for tuning: `--fit` prints what the
@@ -105,7 +105,7 @@ def ask(stand: Stand, world: Json, question: Json, by: str | None) -> Outcome:
     )["text"]
     accepted, outdated = question["answers"] or [], question["outdated"]
     plain = [line for line in context.splitlines() if not any(mark in line for mark in MARKS)]
-    unmarked = any(holds(line, outdated) for line in plain)
+    unmarked = any(holds(line, outdated) and not holds(line, accepted) for line in plain)
     return Outcome(
         question["kind"],
         outcome_of(given["answer"], accepted, outdated),

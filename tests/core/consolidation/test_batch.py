@@ -337,7 +337,7 @@ def test_what_is_known_and_replaced_later_in_the_same_batch_is_confirmed_before_
 def test_a_long_batch_is_judged_by_the_nearest_of_its_own_alone() -> None:
     many = [said(f"Ada likes tea number {n}.", n) for n in range(40)]
     vectors = EMBEDDER.embed([c.content for c in many])
-    batch = consolidation_batch._Batch(ASKS_ALL, vectors, many, {})
+    batch = consolidation_batch._Batch(ASKS_ALL, vectors, many, {}, {})
     for place, candidate in enumerate(many):
         batch.adds[place] = Add(candidate, "new", vectors[place])
     near = batch.near(many[0], vectors[0])
