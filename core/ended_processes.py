@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -47,14 +47,10 @@ def reap(folder: Path) -> list[int]:
     for pid in ended:
         mark_process_dead(pid, str(folder))
     _finish(folder)
-    files = {kind: _files(folder, kind, ended) for kind in KINDS}
+    files = {kind: [path for pid in ended if (path := folder / f"{kind}_{pid}.db").exists()] for kind in KINDS}
     if len({path.stem.rpartition("_")[2] for paths in files.values() for path in paths}) > MOST:
         _merge(folder, files)
     return alive
-
-
-def _files(folder: Path, kind: str, ended: Collection[int]) -> Sequence[Path]:
-    return [path for pid in ended if (path := folder / f"{kind}_{pid}.db").exists()]
 
 
 def _merge(folder: Path, files: Mapping[str, Sequence[Path]]) -> None:

@@ -12,8 +12,4 @@ def trim() -> None:
         _trim(0)
 
 
-def _find() -> Callable[[int], int] | None:
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)
-
-
-_trim = _find()
+_trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)

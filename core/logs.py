@@ -29,7 +29,7 @@ def configure(level: str, form: Literal["json", "text"], process: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.ExceptionRenderer(_format_traceback),
+        structlog.processors.ExceptionRenderer(lambda exc_info: "\n".join(_chain(exc_info[1]))),
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -80,11 +80,6 @@ def _kind(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{name}: {error.strerror}"
     return f"{name}: {error.detail}" if isinstance(error, Misconfigured) else name
-
-
-def _format_traceback(exc_info: structlog.typing.ExcInfo) -> str:
-    """Format a traceback without the messages of its exceptions."""
-    return "\n".join(_chain(exc_info[1]))
 
 
 def _chain(error: BaseException | None) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -19,6 +20,9 @@ SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 FRESH = (*SLOW, 1800, 3600, 21600, 86400)
 BATCH = [2**power for power in range(11)]
 
+_Latest: Final = partial(Gauge, multiprocess_mode="mostrecent")
+"""A gauge of the whole installation: of several processes, the one that set it last counts."""
+
 EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log (`http`, `bus`)", ["door"])
 EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that were already in the log", ["door"])
 EVENTS_REFUSED = Counter(
@@ -28,14 +32,8 @@ EVENTS_REFUSED = Counter(
 )
 EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events that the rules have decided")
 
-LOG_UNROUTED = Gauge(
-    "imprint_log_unrouted_events",
-    "Events waiting for the router (counted up to 100,000)",
-    multiprocess_mode="mostrecent",
-)
-LOG_LAG = Gauge(
-    "imprint_log_lag_seconds", "Age of the oldest event waiting for the router", multiprocess_mode="mostrecent"
-)
+LOG_UNROUTED = _Latest("imprint_log_unrouted_events", "Events waiting for the router (counted up to 100,000)")
+LOG_LAG = _Latest("imprint_log_lag_seconds", "Age of the oldest event waiting for the router")
 
 DECISIONS = Counter(
     "imprint_decisions_total",
@@ -50,41 +48,20 @@ LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failures of a background
 DISPATCHES = Counter(
     "imprint_dispatches_total", "Dispatches that reached a status; `running`: attempts", ["target", "queue", "status"]
 )
-DISPATCHES_OPEN = Gauge(
-    "imprint_dispatches_open",
-    "Dispatches now `pending`, `running`, `retrying` or `dead`",
-    ["status"],
-    multiprocess_mode="mostrecent",
+DISPATCHES_OPEN = _Latest(
+    "imprint_dispatches_open", "Dispatches now `pending`, `running`, `retrying` or `dead`", ["status"]
 )
-DISPATCH_OLDEST = Gauge(
-    "imprint_dispatch_oldest_pending_seconds",
-    "Age of the oldest dispatch that has not started",
-    multiprocess_mode="mostrecent",
-)
+DISPATCH_OLDEST = _Latest("imprint_dispatch_oldest_pending_seconds", "Age of the oldest dispatch that has not started")
 DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches that the sweep resent")
-DISPATCHES_CLAIMABLE = Gauge(
-    "imprint_dispatches_claimable",
-    "Dispatches that a free worker would begin now",
-    ["queue"],
-    multiprocess_mode="mostrecent",
+DISPATCHES_CLAIMABLE = _Latest(
+    "imprint_dispatches_claimable", "Dispatches that a free worker would begin now", ["queue"]
 )
-DISPATCHES_LEASED = Gauge(
-    "imprint_dispatches_leased", "Dispatches that a worker holds by a valid lease", multiprocess_mode="mostrecent"
-)
-DISPATCHES_RETRYING = Gauge(
-    "imprint_dispatches_retrying",
-    "Dispatches that wait for the time of their next attempt",
-    multiprocess_mode="mostrecent",
-)
-DISPATCHES_DEAD = Gauge("imprint_dispatches_dead", "Dead letters", multiprocess_mode="mostrecent")
+DISPATCHES_LEASED = _Latest("imprint_dispatches_leased", "Dispatches that a worker holds by a valid lease")
+DISPATCHES_RETRYING = _Latest("imprint_dispatches_retrying", "Dispatches that wait for the time of their next attempt")
+DISPATCHES_DEAD = _Latest("imprint_dispatches_dead", "Dead letters")
 DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts that exceeded their time limit", ["target"])
-TENANTS_WAITING = Gauge(
-    "imprint_queue_tenants_waiting",
-    "Tenants with waiting work",
-    ["queue"],
-    multiprocess_mode="mostrecent",
-)
-WORKER_PROCESSES = Gauge("imprint_queue_processes", "Processes of the queue", ["queue"], multiprocess_mode="mostrecent")
+TENANTS_WAITING = _Latest("imprint_queue_tenants_waiting", "Tenants with waiting work", ["queue"])
+WORKER_PROCESSES = _Latest("imprint_queue_processes", "Processes of the queue", ["queue"])
 DISPATCH_WAIT = Histogram(
     "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
 )
@@ -203,25 +180,15 @@ ADMISSIONS = Counter(
     ["outcome"],
 )
 
-BREAKER_OPEN = Gauge(
-    "imprint_model_breaker_open",
-    "1: calls are suspended",
-    ["provider"],
-    multiprocess_mode="mostrecent",
-)
-BUDGET_LEFT = Gauge(
+BREAKER_OPEN = _Latest("imprint_model_breaker_open", "1: calls are suspended", ["provider"])
+BUDGET_LEFT = _Latest(
     "imprint_model_budget_left",
     "Smallest share of a day's budget that any tenant has left, 0 to 1: `tokens`, `cost`",
     ["unit"],
-    multiprocess_mode="mostrecent",
 )
 
-CLOCK_LAG = Gauge(
-    "imprint_clock_lag_seconds", "Seconds by which the last schedule fired late", multiprocess_mode="mostrecent"
-)
-CLOCK_SKEW = Gauge(
-    "imprint_clock_skew_seconds", "Time of the clock's host minus time of the database", multiprocess_mode="mostrecent"
-)
+CLOCK_LAG = _Latest("imprint_clock_lag_seconds", "Seconds by which the last schedule fired late")
+CLOCK_SKEW = _Latest("imprint_clock_skew_seconds", "Time of the clock's host minus time of the database")
 
 DATABASE_CONNECTIONS = Gauge(
     "imprint_database_connections",
@@ -239,19 +206,10 @@ REPLICA_FIT = Gauge("imprint_replica_fit", "Whether the replica may answer", mul
 REPLICA_LAG = Gauge(
     "imprint_replica_lag_seconds", "How far the replica is behind, in steps of a look", multiprocess_mode="livemax"
 )
-TABLE_BYTES = Gauge(
-    "imprint_table_bytes", "Bytes of a table with its indexes", ["table"], multiprocess_mode="mostrecent"
-)
-TABLE_DEAD_TUPLES = Gauge(
-    "imprint_table_dead_tuples",
-    "Dead rows of a table as PostgreSQL estimates them",
-    ["table"],
-    multiprocess_mode="mostrecent",
-)
-OLDEST_SNAPSHOT = Gauge(
-    "imprint_oldest_snapshot_seconds",
-    "Age of the oldest transaction or replication slot that keeps dead rows",
-    multiprocess_mode="mostrecent",
+TABLE_BYTES = _Latest("imprint_table_bytes", "Bytes of a table with its indexes", ["table"])
+TABLE_DEAD_TUPLES = _Latest("imprint_table_dead_tuples", "Dead rows of a table as PostgreSQL estimates them", ["table"])
+OLDEST_SNAPSHOT = _Latest(
+    "imprint_oldest_snapshot_seconds", "Age of the oldest transaction or replication slot that keeps dead rows"
 )
 PROCESS_MEMORY = Gauge(
     "imprint_process_memory_bytes",
@@ -260,18 +218,15 @@ PROCESS_MEMORY = Gauge(
     multiprocess_mode="liveall",
 )
 
-CELERY_WORKER_UP = Gauge(
+CELERY_WORKER_UP = _Latest(
     "celery_worker_up",
     "1: the worker has a current heartbeat; 0: it had one within a day, and was not stopped",
     ["hostname"],
-    multiprocess_mode="mostrecent",
 )
 CELERY_TASKS_ACTIVE = Gauge(
     "celery_worker_tasks_active", "Dispatches that a worker runs now", ["hostname"], multiprocess_mode="livesum"
 )
-CELERY_QUEUE_LENGTH = Gauge(
-    "celery_queue_length", "Equal to `imprint_dispatches_claimable`", ["queue_name"], multiprocess_mode="mostrecent"
-)
+CELERY_QUEUE_LENGTH = _Latest("celery_queue_length", "Equal to `imprint_dispatches_claimable`", ["queue_name"])
 
 
 def replace(gauge: Gauge, values: Mapping[str, float]) -> None:

@@ -77,7 +77,7 @@ class _Tracer:
 
     @contextmanager
     def active(self, span: Span) -> Iterator[Span]:
-        token = contexts.attach(trace.set_span_in_context(_raw(span)))
+        token = contexts.attach(trace.set_span_in_context(span.raw if isinstance(span, _Span) else trace.INVALID_SPAN))
         try:
             yield span
         except Exception as error:
@@ -109,35 +109,26 @@ class _Span:
     """A span of the SDK."""
 
     def __init__(self, span: trace.Span) -> None:
-        self._span = span
-
-    @property
-    def raw(self) -> trace.Span:
-        """The span of the SDK."""
-        return self._span
+        self.raw = span
 
     @property
     def carrier(self) -> Carrier | None:
         carrier: dict[str, str] = {}
-        _W3C.inject(carrier, trace.set_span_in_context(self._span))
+        _W3C.inject(carrier, trace.set_span_in_context(self.raw))
         return carrier
 
     def note(self, attributes: Mapping[str, Value | None]) -> None:
-        self._span.set_attributes({name: value for name, value in attributes.items() if value is not None})
+        self.raw.set_attributes({name: value for name, value in attributes.items() if value is not None})
 
     def rename(self, name: str) -> None:
-        self._span.update_name(name)
+        self.raw.update_name(name)
 
     def fail(self, reason: BaseException | str) -> None:
-        self._span.set_attribute("error.type", reason if isinstance(reason, str) else type(reason).__qualname__)
-        self._span.set_status(StatusCode.ERROR)
+        self.raw.set_attribute("error.type", reason if isinstance(reason, str) else type(reason).__qualname__)
+        self.raw.set_status(StatusCode.ERROR)
 
     def end(self) -> None:
-        self._span.end()
-
-
-def _raw(span: Span) -> trace.Span:
-    return span.raw if isinstance(span, _Span) else trace.INVALID_SPAN
+        self.raw.end()
 
 
 def _context_of(carrier: Carrier) -> trace.SpanContext:

@@ -133,13 +133,8 @@ def _values(memory_filter: MemoryFilter) -> dict[str, Any]:
     statuses = memory_filter.moment.statuses(archived=memory_filter.include_archived)
     if memory_filter.status is not None:
         statuses = [memory_filter.status, *([Status.ARCHIVED] if memory_filter.include_archived else [])]
-    plain = (
-        "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
-        "min_strength episode_type success value_type value_min value_max value_is value_has since until "
-        "structured metadata q"
-    )
     return {
-        **{name: getattr(memory_filter, name) for name in plain.split()},
+        **{name: getattr(memory_filter, name) for name in MemoryFilter.__slots__},
         "as_of": memory_filter.moment.as_of,
         "known_at": memory_filter.moment.known_at,
         "statuses": statuses,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
-from core.storage.db import Tx
+from core.storage.db import Tx, first_id
 from core.types import Relation
 
 LOOKED_AT: Final = 5_000
@@ -61,15 +61,9 @@ class Timeline:
 
 def of_owner(tx: Tx, query: Wanted, limit: int) -> Timeline:
     """Return the memories that begin last of those that overlap the span."""
-    values = {
-        "user": query.user_id,
-        "group": query.group_id,
-        "category": query.category,
-        "statuses": list(query.statuses),
-        "trusts": list(query.trusts),
-        "since": query.since,
+    values = asdict(query) | {
         "until": query.until or _NEVER,
-        "id_end": _first_id(min(query.until or _NEVER, _NEVER) + _SLACK),
+        "id_end": first_id(min(query.until or _NEVER, _NEVER) + _SLACK),
         "most": LOOKED_AT,
     }
     overlapping = tx.execute(SPANS[query.axis], values).all()
@@ -95,13 +89,9 @@ _SLACK: Final = timedelta(hours=1)
 """An id is at most this much younger than the time of recording."""
 
 
-def _first_id(moment: datetime) -> UUID:
-    """Return the least id from this moment on: ids are UUIDs of version 7, which begin with the time of recording."""
-    return UUID(int=max(int(moment.timestamp() * 1000), 0) << 80)
-
-
 _OWNED: Final = """
-    (cast(:user AS text) IS NULL OR m.user_id = :user) AND (cast(:group AS text) IS NULL OR m.group_id = :group)
+    (cast(:user_id AS text) IS NULL OR m.user_id = :user_id)
+    AND (cast(:group_id AS text) IS NULL OR m.group_id = :group_id)
 """
 
 _ENDED: Final = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -86,14 +86,9 @@ def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], auth
     if tx.execute(_COUNT_RUNNING).scalar_one() >= limit:
         raise LimitReached("bulk_jobs", limit, RETRY_SECONDS)
     job_id = uuid7()
-    values = {
+    values = asdict(new) | {
         "tenant": tenant_id,
         "id": job_id,
-        "request": new.request,
-        "asked": new.fingerprint,
-        "action": new.action,
-        "preview": new.preview,
-        "of": new.of,
         "params": json.dumps(new.params, ensure_ascii=False),
         "chosen": json.dumps(new.chosen, ensure_ascii=False),
         "rows": len(rows),
@@ -222,7 +217,7 @@ _COUNT_RUNNING = text("SELECT count(*) FROM bulk_jobs WHERE status = 'running'")
 _INSERT = text("""
     INSERT INTO bulk_jobs (tenant_id, id, request, asked, action, preview, of_preview, status, params, chosen, rows,
                            author)
-    VALUES (:tenant, :id, :request, :asked, :action, :preview, :of, 'running', cast(:params AS jsonb),
+    VALUES (:tenant, :id, :request, :fingerprint, :action, :preview, :of, 'running', cast(:params AS jsonb),
             cast(:chosen AS jsonb), :rows, cast(:author AS jsonb))
 """)
 

@@ -153,16 +153,12 @@ class RowPage:
         return Counter(done.changes)
 
     def _store(self, tx: Tx, job: Any, row: Any, result: RowResult) -> None:
-        values = {
+        values = {name: getattr(result, name) for name in RowResult.__slots__}
+        values |= {
             "job": job.id,
             "place": row.place,
-            "outcome": result.outcome,
-            "status": result.status,
-            "detail": result.detail,
-            "change": result.change_id,
-            "receipt": result.receipt_id,
             "erased": list(result.erased),
-            "counts": json.dumps(dict(result.counts)),
+            "counts": json.dumps(result.counts),
         }
         tx.execute(_STORE, values)
         others = [memory_id for memory_id in result.erased if memory_id != row.memory_id]
@@ -194,13 +190,13 @@ _LEFT = text("SELECT count(*) FROM bulk_rows WHERE job_id = :job AND outcome IS 
 _BY_OUTCOME = text("SELECT outcome, count(*) AS times FROM bulk_rows WHERE job_id = :job GROUP BY outcome")
 
 _STORE = text("""
-    UPDATE bulk_rows SET outcome = :outcome, status = :status, detail = :detail, change_id = :change,
-                         receipt_id = :receipt, erased = :erased, counts = cast(:counts AS jsonb)
+    UPDATE bulk_rows SET outcome = :outcome, status = :status, detail = :detail, change_id = :change_id,
+                         receipt_id = :receipt_id, erased = :erased, counts = cast(:counts AS jsonb)
     WHERE job_id = :job AND place = :place
 """)
 
 _STORE_WITH = text("""
-    UPDATE bulk_rows SET outcome = 'done', status = 200, detail = :told, receipt_id = :receipt, with_id = :with
+    UPDATE bulk_rows SET outcome = 'done', status = 200, detail = :told, receipt_id = :receipt_id, with_id = :with
     WHERE job_id = :job AND memory_id = ANY(:others) AND outcome IS NULL
 """)
 

@@ -54,7 +54,11 @@ def copy(source: Tx, target: Tx, table: Table, tenant_id: str, read_as: Mapping[
 
     They pass through a temporary table, because PostgreSQL refuses COPY into a table with row-level security.
     """
-    parts = {"stage": _STAGE, "table": sql.Identifier(table.name), "names": _names(table)}
+    parts = {
+        "stage": _STAGE,
+        "table": sql.Identifier(table.name),
+        "names": sql.SQL(", ").join(map(sql.Identifier, _columns(table))),
+    }
     with translate_errors(target), contextlib.closing(driver_of(target).cursor()) as into:
         into.execute(_CREATE.format(**parts))
         _stream(source, _read(table, tenant_id, read_as), into, _WRITE.format(**parts))
@@ -100,10 +104,6 @@ def _is_tenants(table: Table, tenant_id: str) -> sql.Composed:
 
 def _columns(table: Table) -> list[str]:
     return [column.name for column in table.c if column.computed is None and column not in _OWN_NUMBERS]
-
-
-def _names(table: Table) -> sql.Composed:
-    return sql.SQL(", ").join(map(sql.Identifier, _columns(table)))
 
 
 def _values(table: Table, read_as: Mapping[str, str]) -> sql.Composed:

@@ -114,11 +114,14 @@ def _markdown_blocks(content: str, begin: int) -> list[_Block]:
         if token.level or token.map is None or token.nesting < 0:
             continue
         start = starts[token.map[0]]
-        heading = token.type == "heading_open" and not _ITEM.match(content, start)
+        is_item = _ITEM.match(content, start) is not None
+        heading = token.type == "heading_open" and not is_item
         if heading:
             level = int(token.tag[1])
             over = [*((n, title) for n, title in over if n < level), (level, _heading(tokens[at + 1]))]
-        blocks.append(_Block(start, tuple(title for _, title in over), heading, _by_lines(token, content, start)))
+        blocks.append(
+            _Block(start, tuple(title for _, title in over), heading, is_item or token.type != "paragraph_open")
+        )
     return blocks if blocks and blocks[0].start <= begin else [_Block(begin, ()), *blocks]
 
 
@@ -132,10 +135,6 @@ def _heading(inline: Token) -> str:
     return _shorten(_SIGNS.sub("", _LINK.sub(r"\1", inline.content)))
 
 
-def _by_lines(token: Token, content: str, start: int) -> bool:
-    return token.type != "paragraph_open" or _ITEM.match(content, start) is not None
-
-
 def _parser() -> MarkdownIt:
     """Return a parser of blocks only. Lists and tables are found by their lines: parsing them costs ten times more."""
     parser = MarkdownIt("commonmark")
@@ -144,7 +143,6 @@ def _parser() -> MarkdownIt:
 
 
 def _sections(content: str, blocks: Sequence[_Block]) -> Iterator[tuple[int, int]]:
-    """Yield the sections between top-level headings."""
     starts = [blocks[0].start, *(b.start for b in blocks[1:] if b.heading and len(b.path) == 1), len(content)]
     return pairwise(starts)
 
@@ -236,7 +234,6 @@ class _Cutter:
 
 
 def _is_one_grapheme(before: str, after: str) -> bool:
-    """Return whether two characters form one grapheme."""
     return (
         before + after == "\r\n"
         or _JOINER in (before, after)

@@ -49,7 +49,7 @@ def _names(tx: Tx, user_id: str, shared: Sequence[str]) -> list[str]:
 
 def _echoes(reply: str, names: Sequence[str], answered: str) -> Iterator[Spot]:
     """Yield the places of the sentences that name the user or repeat a word of what was answered."""
-    words = _words(answered)
+    words = frozenset(term for term in terms(answered) if term not in STOPWORDS and term not in PLAIN)
     called = {term for name in names for term in terms(name)}
     at = 0
     for sentence in split(reply):
@@ -60,10 +60,6 @@ def _echoes(reply: str, names: Sequence[str], answered: str) -> Iterator[Spot]:
         own = terms(sentence)
         if words.intersection(own) or (called.intersection(own) and any(name in sentence.lower() for name in names)):
             yield start, at
-
-
-def _words(answered: str) -> frozenset[str]:
-    return frozenset(term for term in terms(answered) if term not in STOPWORDS and term not in PLAIN)
 
 
 _SPEAKERS = text("""

@@ -17,7 +17,7 @@ from core.statements import redaction
 from core.statements.comparison import read
 from core.statements.redaction import RedactedStatement
 from core.statements.succession import gathered_list, normal_value
-from core.storage.db import Tx
+from core.storage.db import Tx, like_pattern, message_places
 from core.types import Candidate, Evidence, Status
 
 PROBE = 5
@@ -83,22 +83,24 @@ def keep_rest(
 
     `silenced`: messages (session, id) that have lost their text and can no longer be quoted.
     """
-    stored = 0
-    for match in alike.partly:
-        add = Add(_rest(match, alike.statements, silenced), "What is left of a statement of which a part was erased.")
-        try:
-            with tx.begin_nested():
-                writer.apply(tx, tenant_id, Owner(match.row.user_id, match.row.group_id), [add], author)
-        except Conflict:
-            continue  # Another memory says this already.
-        stored += 1
-    return stored
+    rests = ((Owner(m.row.user_id, m.row.group_id), _rest(m, alike.statements, silenced)) for m in alike.partly)
+    return sum(store_rest(tx, tenant_id, owner, rest, author) for owner, rest in rests)
+
+
+def store_rest(tx: Tx, tenant_id: str, owner: Owner, rest: Candidate, author: Author) -> bool:
+    """Store what is left of a memory, under the owner's lock; return False if another one says this already."""
+    add = Add(rest, "What is left of a statement of which a part was erased.")
+    try:
+        with tx.begin_nested():
+            writer.apply(tx, tenant_id, owner, [add], author)
+    except Conflict:
+        return False
+    return True
 
 
 def unquote(tx: Tx, statements: Sequence[RedactedStatement], places: Collection[tuple[str, str]]) -> int:
     """Remove the statements from other memories' quotes of these messages; return how many changed."""
-    sessions, messages = zip(*places, strict=True) if places else ((), ())
-    rows = tx.execute(_QUOTES, {"sessions": list(sessions), "messages": list(messages)}).all()
+    rows = tx.execute(_QUOTES, message_places(places)).all()
     cut = [(row, left) for row in rows if (left := redaction.without(row.quote, statements)) is not None]
     for row, left in cut:
         tx.execute(_REQUOTE, {**row._mapping, "left": left})
@@ -132,8 +134,7 @@ def _probe(statement: RedactedStatement) -> str:
     spoken = [word for word in read(statement.content).spoken if word not in subject_words and read(word).words]
     longest = max(spoken, key=len, default="")
     word = longest[:PROBE] if len(longest) > 1 else next(iter(spoken[-1:]), "")
-    escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{escaped}%" if escaped else ""
+    return like_pattern(word) if word else ""
 
 
 _SAID = text("""

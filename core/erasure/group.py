@@ -20,7 +20,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.memory import tombstones
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 from core.storage.tables import GROUP_CHARACTERS
 from core.types import Json
 
@@ -39,14 +39,8 @@ class GroupMessages:
     places: Sequence[tuple[str, str, int]]
 
     def values(self) -> Json:
-        sessions, messages = [key[0] for key in self.places], [key[1] for key in self.places]
-        return {
-            "alone": self.alone,
-            "shared": self.shared,
-            "sessions": sessions,
-            "messages": messages,
-            "places": self.places,
-        }
+        named = message_places((session, message) for session, message, _ in self.places)
+        return {"alone": self.alone, "shared": self.shared, "places": self.places, **named}
 
 
 def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
@@ -63,7 +57,7 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     owner_ids = sorted(tx.execute(_OWNERS, spoken).scalars())
     owners = runner.lock_owners(tx, tenant_id, owner_ids)
     values = _bound_values(tx, group_id, spoken | {"owners": owner_ids})
-    ids = _memories(tx, values)
+    ids: dict[str, list[UUID]] = {row.user_id: row.ids for row in tx.execute(_MEMORIES, values)}
     counts = quotes.erase(tx, tenant_id, tx.execute(_QUOTES, values), owners, author)
     runner.restart_running(tx, but=values["seqs"])
     since = tx.execute(_SINCE, values).scalar_one()
@@ -79,14 +73,8 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     names.forget(tx, tenant_id)
     if counts:
         _publish(tx, tenant_id, group_id, ids, author)
-    return Erased(
-        "",
-        counts=counts,
-        tombstones=laid,
-        sessions=[*places.alone, *places.shared],
-        group_id=group_id,
-        owners=owner_ids,
-    )
+    sessions = [*places.alone, *places.shared]
+    return Erased("", counts=counts, tombstones=laid, sessions=sessions, group_id=group_id, owners=owner_ids)
 
 
 def naming(group_id: str) -> Json:
@@ -109,7 +97,6 @@ def divide_sessions(tx: Tx, group_id: str, session_ids: Sequence[str]) -> GroupM
 
 
 def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
-    """Return the values bound in the steps."""
     runner.hold(tx, tx.execute(_EVENTS, spoken).scalars())
     # Dispatches that were running when the events were locked have been written by now.
     rows = tx.execute(_EVENTS, spoken).all()
@@ -120,11 +107,6 @@ def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
         "pepper": secrets.token_hex(),
         "spelt": spelt(group_id),
     }
-
-
-def _memories(tx: Tx, values: Json) -> dict[str, list[UUID]]:
-    """Return the memories of the group by their owners, whose memories are locked."""
-    return {row.user_id: row.ids for row in tx.execute(_MEMORIES, values)}
 
 
 def _publish(tx: Tx, tenant_id: str, group_id: str, ids: dict[str, list[UUID]], author: Author) -> None:

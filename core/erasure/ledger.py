@@ -23,13 +23,14 @@ from sqlalchemy import text
 from core.config import Settings
 from core.documents import documents
 from core.erasure import group, memory, passages, resumption, session, user
+from core.erasure.memory import Erased
 from core.erasure.resumption import Resumed
 from core.errors import Conflict, Misconfigured, NotFound
 from core.events.publishing import Author
 from core.memory import receipts, tombstones
 from core.memory.receipts import Receipt
 from core.statements.redaction import ERASED
-from core.storage.db import Database, Tx
+from core.storage.db import Database, Tx, plain
 from core.types import Json
 
 FORMAT: Final = "imprint-erasures/1"
@@ -110,7 +111,8 @@ def repeat(app: Database, settings: Settings, lines: Iterable[str], *, in_use: b
     """
     entries = enumerate(lines, 1)
     is_held = cache(partial(_is_held, app))
-    _require_format(next(entries, (1, ""))[1])
+    if _read(*next(entries, (1, ""))).get("format") != FORMAT:
+        raise Misconfigured(f"Line 1 is not the beginning of a record of erasures ({FORMAT}).")
     repeated: Counter[str] = Counter()
     restored = _Restored(settings, in_use)
     last_kept: dict[str, list[tuple[str, str]]] = {}
@@ -156,7 +158,7 @@ def _attempt(app: Database, restored: _Restored, entry: Json) -> int:
 
 def _receipt(tx: Tx, restored: _Restored, entry: Json) -> bool:
     tenant_id, body = entry["tenant"], entry["body"]
-    if not receipts.put_back(tx, tenant_id, Receipt(body, entry["signature"])):
+    if not receipts.store(tx, tenant_id, Receipt(body, entry["signature"])):
         return False  # The restored database has it: the erasure was before.
     erase = _ERASERS.get(body["scope"])
     subject = erase and restored.find(tx, tenant_id, body["scope"], body["subject_hash"])
@@ -165,18 +167,6 @@ def _receipt(tx: Tx, restored: _Restored, entry: Json) -> bool:
         with suppress(NotFound), tx.begin_nested():  # An earlier one may have erased it as well.
             erase(tx, restored.settings, entry, subject)
     return True
-
-
-def _erase_user(tx: Tx, settings: Settings, entry: Json, subject: str) -> None:
-    user.erase(tx, entry["tenant"], subject, AUTHOR, settings)
-
-
-def _erase_group(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None:
-    group.erase(tx, entry["tenant"], subject, AUTHOR)
-
-
-def _erase_memory(tx: Tx, _settings: Settings, entry: Json, subject: str) -> None:
-    memory.erase(tx, entry["tenant"], UUID(subject), AUTHOR, evidence=_is_with_evidence(entry))
 
 
 def _is_with_evidence(entry: Json) -> bool:
@@ -225,11 +215,6 @@ def _put_back(app: Database, tenant_id: str, hashes: Iterable[tuple[str, str]]) 
             tombstones.put_back(tx, tenant_id, batch)
 
 
-def _require_format(line: str) -> None:
-    if _read(1, line).get("format") != FORMAT:
-        raise Misconfigured(f"Line 1 is not the beginning of a record of erasures ({FORMAT}).")
-
-
 def _read(number: int, line: str) -> Json:
     try:
         entry: Any = json.loads(line)
@@ -241,11 +226,7 @@ def _read(number: int, line: str) -> Json:
 
 
 def _line(entry: Json) -> str:
-    return json.dumps(entry, ensure_ascii=False, default=_plain) + "\n"
-
-
-def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    return json.dumps(entry, ensure_ascii=False, default=plain) + "\n"
 
 
 _KINDS: Final[Mapping[str, Callable[[Tx, _Restored, Json], bool]]] = {
@@ -256,10 +237,12 @@ _KINDS: Final[Mapping[str, Callable[[Tx, _Restored, Json], bool]]] = {
     "message": _message,
 }
 
-_ERASERS: Final[Mapping[str, Callable[[Tx, Settings, Json, str], None]]] = {
-    "user": _erase_user,
-    "group": _erase_group,
-    "memory": _erase_memory,
+_ERASERS: Final[Mapping[str, Callable[[Tx, Settings, Json, str], Erased]]] = {
+    "user": lambda tx, settings, entry, subject: user.erase(tx, entry["tenant"], subject, AUTHOR, settings),
+    "group": lambda tx, _, entry, subject: group.erase(tx, entry["tenant"], subject, AUTHOR),
+    "memory": lambda tx, _, entry, subject: memory.erase(
+        tx, entry["tenant"], UUID(subject), AUTHOR, evidence=_is_with_evidence(entry)
+    ),
 }
 
 _CANDIDATES: Final = {

@@ -217,7 +217,6 @@ def _unquote(tx: Tx, owner: Owner, same: Equivalents, places: Collection[tuple[s
 
 
 def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, extent: ErasedLineage, author: Author) -> None:
-    """Reactivate sources whose derivative has been erased."""
     put_away = {
         "ids": [memory_id for memory_id, _ in extent.waiting],
         "changes": [change for _, change in extent.waiting],

@@ -118,33 +118,21 @@ def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
     return removal.forget(tx, values["places"])
 
 
-def _forget_index_of_user(tx: Tx, _tenant_id: str, values: Values) -> int:
-    return removal.forget_user(tx, values["user"])
-
-
-def _forget_index_of_group(tx: Tx, _tenant_id: str, values: Values) -> int:
-    return removal.forget_group(tx, values["group"], values["alone"])
-
-
-def _retell_units(tx: Tx, _tenant_id: str, values: Values) -> int:
-    return units.forget_messages(tx, _cited_places(values))
-
-
-def _delete_summaries(tx: Tx, tenant_id: str, values: Values) -> int:
-    return rolling.forget_messages(tx, tenant_id, _cited_places(values))
-
-
-def _delete_plans(tx: Tx, _tenant_id: str, values: Values) -> int:
-    return tracker.forget_messages(tx, sorted({session for session, _, _ in values["places"]}))
-
-
 def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
     return list(zip(values["sessions"], values["messages"], strict=True))
 
 
 _RETOLD: Final = (
-    ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
-    ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+    ErasureStep(
+        "units",
+        "that cover them: written again by rules from what remains",
+        lambda tx, _, values: units.forget_messages(tx, _cited_places(values)),
+    ),
+    ErasureStep(
+        "summaries",
+        "of them: deleted, and made again",
+        lambda tx, tenant_id, values: rolling.forget_messages(tx, tenant_id, _cited_places(values)),
+    ),
 )
 
 _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
@@ -167,6 +155,8 @@ _REFERRED_TO: Final = """
 
 _PLACES: Final = "SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[]))"
 
+_CITED: Final = f"(session_id, message_id) IN ({_PLACES})"
+
 _SILENT: Final = """
     NOT EXISTS (SELECT FROM messages m WHERE m.session_id = participants.session_id
                                          AND m.user_id = participants.user_id)
@@ -185,6 +175,9 @@ _GROUPS_OF_MEMORIES: Final = """
     SELECT {0} FROM (SELECT group_id FROM memories WHERE user_id = :user LIMIT cast(:most AS bigint)) AS mine
     WHERE group_id IS NOT NULL
 """
+
+_OF_ONE_SESSION: Final = ("units", "summaries", "plans", "contexts", "working", "hidden_messages")
+"""Tables whose rows belong to one session each, and go with it."""
 
 _IS_OF_SESSION: Final = "e ->> 'session_id' = :session"
 
@@ -315,17 +308,9 @@ _WITHOUT_ANSWERS: Final = _execute(
     """,
 )
 
-_WITHOUT_QUOTES: Final = _execute(
-    "evidence",
-    "stays, without quotes of them",
-    f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})",
-)
+_WITHOUT_QUOTES: Final = _update("evidence", "quote = ''", _CITED, "stays, without quotes of them")
 
-_WITHOUT_REASONS: Final = _execute(
-    "hidden_messages",
-    "stay, without reasons",
-    f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
-)
+_WITHOUT_REASONS: Final = _update("hidden_messages", "reason = NULL", _CITED, "stay, without reasons")
 
 _WITHOUT_QUOTES_IN_VERDICTS: Final = _execute(
     "verdicts",
@@ -333,28 +318,25 @@ _WITHOUT_QUOTES_IN_VERDICTS: Final = _execute(
     f"{_unquoted_verdicts(_IS_OF_PLACES)} WHERE v.user_id = ANY(:owners) AND {_CITE_PLACES}",
 )
 
+_IS_CONTENT: Final = "= ANY(ARRAY(SELECT content FROM messages WHERE session_id = :session AND content <> ''))"
+
+_HAS_IN_KEY: Final = """EXISTS (
+    SELECT FROM jsonb_array_elements_text(CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
+    WHERE part {0})
+"""
+"""Condition that a part of the key of a flow fulfils another one."""
+
 _WITHOUT_FLOWS: Final = _execute(
     "flows",
     "with one of the messages as key: deleted",
-    """
-    DELETE FROM flows f WHERE EXISTS (
-        SELECT FROM jsonb_array_elements_text(
-            CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
-        WHERE part = ANY(cast(:contents AS text[])))
-    """,
+    f"DELETE FROM flows f WHERE {_HAS_IN_KEY.format('= ANY(cast(:contents AS text[]))')}",
 )
 
-
-_HAS_WORDS: Final = f"""
-    EXISTS (
-        SELECT FROM jsonb_array_elements_text(CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
-        WHERE part IN ({_WORDS}))
-"""
 
 _WITHOUT_FLOWS_OF_WORDS: Final = _execute(
     "flows",
     "with words of these events as key: deleted, unless others' events wait in one, too",
-    f"DELETE FROM flows f WHERE f.event_seqs <@ {_SEQS} AND {_HAS_WORDS}",
+    f"DELETE FROM flows f WHERE f.event_seqs <@ {_SEQS} AND {_HAS_IN_KEY.format(f'IN ({_WORDS})')}",
 )
 
 
@@ -370,30 +352,27 @@ _EMPTIED: Final = f"""
 def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
     """Build the steps by which events keep their ids alone; a field named `mark` in their payloads says so."""
     return (
-        _execute(
+        _update(
             "events",
+            "payload = payload - 'reason' - 'new'",
+            "seq = ANY(cast(:shortened AS bigint[]))",
             "that name it beside another memory: stay, without reasons",
-            "UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))",
         ),
-        _execute(
+        _update(
             "events",
-            "stay, with ids alone",
             f"""
-            UPDATE events SET extensions = NULL, payload = coalesce(
+            extensions = NULL, payload = coalesce(
                 (SELECT jsonb_object_agg(key, value) FROM jsonb_each(payload)
-                 WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}')
-                || '{{"{mark}": true}}'
-            WHERE seq = ANY(cast(:emptied AS bigint[]))
+                 WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}') || '{{"{mark}": true}}'
             """,
+            "seq = ANY(cast(:emptied AS bigint[]))",
+            "stay, with ids alone",
         ),
-        _execute(
+        _update(
             "dispatches",
+            _EMPTIED,
+            f"event_seq = ANY({_SEQS})",
             "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
-            f"""
-            UPDATE dispatches SET
-                {_EMPTIED}
-            WHERE event_seq = ANY({_SEQS})
-            """,
         ),
         _delete(
             "flows",
@@ -597,14 +576,12 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
     ErasurePart.MESSAGES: (
         *_close_windows("sessions && cast(:sessions AS text[])"),
-        _execute(
+        _update(
             "messages",
+            """content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
+                THEN jsonb_build_object('participants', extras -> 'participants') END""",
+            f"(session_id, id) IN ({_PLACES})",
             "keep their place, without text",
-            f"""
-            UPDATE messages SET content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
-                THEN jsonb_build_object('participants', extras -> 'participants') END
-            WHERE (session_id, id) IN ({_PLACES})
-            """,
         ),
         _WITHOUT_QUOTES,
         ErasureStep("verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
@@ -623,7 +600,11 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             counted="hidden_messages",
         ),
         *_RETOLD,
-        ErasureStep("plans", "of their sessions: deleted", _delete_plans),
+        ErasureStep(
+            "plans",
+            "of their sessions: deleted",
+            lambda tx, _, values: tracker.forget_messages(tx, sorted({session for session, _, _ in values["places"]})),
+        ),
         _WITHOUT_NAMES_BY_HAND,
     ),
     # Passages of messages, which keep the rest of their text.
@@ -669,15 +650,14 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _WITHOUT_RESTORABLE,
         ErasureStep("search_index", "written again from the rest of the text", _index_again),
         _WITHOUT_ANSWERS,
-        _execute(
+        _update(
             "dispatches",
-            "of these events that repeat a passage: stay, without parameters, result or error; cancelled if not ended",
+            _EMPTIED,
             f"""
-            UPDATE dispatches d SET
-                {_EMPTIED}
-            WHERE event_seq = ANY({_SEQS}) AND ({_HOLDS.format("d.params::text")} OR {_HOLDS.format("d.result::text")}
-                OR {_HOLDS.format("d.error")} OR {_HOLDS.format("d.approval::text")})
+            event_seq = ANY({_SEQS}) AND ({_HOLDS.format("params::text")} OR {_HOLDS.format("result::text")}
+                OR {_HOLDS.format("error")} OR {_HOLDS.format("approval::text")})
             """,
+            "of these events that repeat a passage: stay, without parameters, result or error; cancelled if not ended",
         ),
         _delete("notices", "event_id = ANY(:events)", "of these events: deleted"),
         _WITHOUT_FLOWS,
@@ -754,11 +734,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # A session.
     ErasurePart.SESSION: (
         *_close_windows("session_id = :session OR :session = ANY(sessions)"),
-        _execute(
-            "evidence",
-            "stays, without quotes of it",
-            "UPDATE evidence SET quote = '' WHERE session_id = :session AND quote <> ''",
-        ),
+        _update("evidence", "quote = ''", "session_id = :session AND quote <> ''", "stays, without quotes of it"),
         _execute(
             "verdicts",
             "that stored nothing: deleted, as they hold words of the session alone",
@@ -779,31 +755,24 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         *_STOPPED,
-        _execute(
+        _update(
             "evidence",
+            "quote = ''",
+            "session_id = '' AND event_id = ANY(:told) AND quote <> ''",
             "from events of the session: stays, without quotes",
-            "UPDATE evidence SET quote = '' WHERE session_id = '' AND event_id = ANY(:told) AND quote <> ''",
         ),
         _execute(
             "flows",
             "of the session, or with a message as key: deleted",
-            """
-            DELETE FROM flows f WHERE f.key = 'session:' || :session OR EXISTS (
-                SELECT FROM jsonb_array_elements_text(
-                    CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
-                WHERE part = ANY(ARRAY(SELECT content FROM messages WHERE session_id = :session AND content <> '')))
+            f"""
+            DELETE FROM flows f WHERE f.key = 'session:' || :session OR {_HAS_IN_KEY.format(_IS_CONTENT)}
             """,
         ),
         _delete("alarms", "for_each = 'session' AND key = :session", "of the session: deleted"),
         _delete("messages", "session_id = :session"),
         ErasureStep("search_index", "deleted", _forget_index),
         _delete("search_index", "type = 'unit' AND session_id = :session", "of its units: deleted"),
-        _delete("units", "session_id = :session"),
-        _delete("summaries", "session_id = :session"),
-        _delete("plans", "session_id = :session"),
-        _delete("contexts", "session_id = :session"),
-        _delete("working", "session_id = :session"),
-        _delete("hidden_messages", "session_id = :session"),
+        *(_delete(table, "session_id = :session") for table in _OF_ONE_SESSION),
         _without_names_by_hand("ANY(ARRAY(SELECT user_id FROM participants WHERE session_id = :session))"),
         _delete("participants", "session_id = :session"),
         _delete("search_changes", "session_id = :session"),
@@ -818,7 +787,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep(
             "search_index",
             "deleted, with the user's counts of terms; groups' counts are reduced",
-            _forget_index_of_user,
+            lambda tx, _, values: removal.forget_user(tx, values["user"]),
             rows="search_index WHERE user_id = :user",
         ),
         _WITHOUT_ANSWERS_OF_LOG,
@@ -969,7 +938,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep(
             "search_index",
             "deleted, with the group's counts of terms; members' counts are reduced",
-            _forget_index_of_group,
+            lambda tx, _, values: removal.forget_group(tx, values["group"], values["alone"]),
             rows="""search_index WHERE (type = 'message' AND session_id = ANY(:alone))
                 OR (type IN ('message', 'document') AND group_id = :group)""",
         ),
@@ -1063,21 +1032,17 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # The name of an erased user or group, once everything that follows from its announcement has ended.
     ErasurePart.NAMES: (
-        _execute(
+        _update(
             "events",
+            """payload = '{"erased": true}', subject = NULL, user_id = NULL, extensions = NULL""",
+            f"seq = ANY({_SEQS})",
             "that announced the erasure: stay, without the name",
-            f"""
-            UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL, extensions = NULL
-            WHERE seq = ANY({_SEQS})
-            """,
         ),
-        _execute(
+        _update(
             "dispatches",
+            "params = '{}', result = NULL, error = NULL, trace = NULL, alone = NULL, lane = NULL",
+            f"event_seq = ANY({_SEQS})",
             "of these events: stay, without parameters, result, error or name",
-            f"""
-            UPDATE dispatches SET params = '{{}}', result = NULL, error = NULL, trace = NULL, alone = NULL, lane = NULL
-            WHERE event_seq = ANY({_SEQS})
-            """,
         ),
         _delete("flows", f"key = ANY(:keys) AND event_seqs <@ {_SEQS}", "under the name: deleted"),
     ),
@@ -1093,11 +1058,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # Messages that have been kept for as long as they should.
     ErasurePart.EXPIRED_MESSAGES: (
         *_close_windows("sessions && cast(:sessions AS text[])"),
-        _execute(
-            "evidence",
-            "stays, and says that they have left",
-            f"UPDATE evidence SET expired = true WHERE (session_id, message_id) IN ({_PLACES})",
-        ),
+        _update("evidence", "expired = true", _CITED, "stays, and says that they have left"),
         _execute(
             "verdicts",
             "that stored nothing: deleted, as they hold words of the messages alone",
@@ -1113,14 +1074,12 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 WHERE e.session_id = m.session_id AND e.message_id = m.id AND o.user_id IS DISTINCT FROM m.user_id)
             """,
         ),
-        _execute(
+        _update(
             "messages",
+            """content = '', speaker = NULL, extras = jsonb_strip_nulls(jsonb_build_object(
+                'participants', extras -> 'participants', 'expired', true))""",
+            f"(session_id, id) IN ({_PLACES})",
             "others: keep their place, without text",
-            f"""
-            UPDATE messages SET content = '', speaker = NULL, extras = jsonb_strip_nulls(jsonb_build_object(
-                'participants', extras -> 'participants', 'expired', true))
-            WHERE (session_id, id) IN ({_PLACES})
-            """,
         ),
         ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
         _WITHOUT_REASONS,
@@ -1133,19 +1092,14 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # Sessions that have been kept for as long as they should.
     ErasurePart.EXPIRED_SESSIONS: (
         _delete("participants", f"session_id = ANY(:sessions) AND {_SILENT}", "of whom nothing is left: deleted"),
-        *(
-            _delete(table, "session_id = ANY(:sessions)")
-            for table in ("units", "summaries", "plans", "contexts", "working", "hidden_messages", "search_changes")
-        ),
+        *(_delete(table, "session_id = ANY(:sessions)") for table in (*_OF_ONE_SESSION, "search_changes")),
         _delete("alarms", "for_each = 'session' AND key = ANY(:sessions)", "of these sessions: deleted"),
-        _execute(
+        _update(
             "sessions",
+            """state = '{}', oldest_at = NULL, oldest_tool_at = NULL, extracted_to = message_count,
+            indexed_to = message_count""",
+            "id = ANY(:sessions)",
             "stay, without state, and count as read",
-            """
-            UPDATE sessions SET state = '{}', oldest_at = NULL, oldest_tool_at = NULL, extracted_to = message_count,
-                                indexed_to = message_count
-            WHERE id = ANY(:sessions)
-            """,
         ),
     ),
 }

@@ -20,7 +20,7 @@ from core.events.expiries import Kind, Removed
 from core.expiry import due
 from core.expiry.due import DueSession, Leaving
 from core.sessions.message_rows import TOOL
-from core.storage.db import Tx
+from core.storage.db import Tx, message_places
 from core.tenancy.retention import Retention
 
 MESSAGES: Final = 1_000
@@ -87,9 +87,8 @@ def _remove_messages(
     _redact(tx, tenant_id, event_seqs)
     if not messages:
         return Counter()
-    values = {
-        "sessions": [row.session_id for row in messages],
-        "messages": [row.id for row in messages],
+    values: dict[str, Any] = {
+        **message_places((row.session_id, row.id) for row in messages),
         "places": [(row.session_id, row.id, row.position) for row in messages],
         "seqs": [row.event_seq for row in messages],
         "whole": whole,

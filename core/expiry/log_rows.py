@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from core.events import expiries
 from core.events.expiries import Kind, Removed
-from core.storage.db import Tx
+from core.storage.db import Tx, first_id
 from core.tenancy.retention import Retention
 
 ROWS: Final = 1_000
@@ -38,7 +38,7 @@ def remove_dispatches(tx: Tx, tenant_id: str, retention: Retention, after: str |
     cutoff = now - timedelta(days=retention.traces_days or 0)
     values = {
         "after": UUID(after) if after else UUID(int=0),
-        "end": _first_id(cutoff),
+        "end": first_id(cutoff),
         "cutoff": cutoff,
         "dead_cutoff": _dead_cutoff(now, retention),
         "rows": ROWS,
@@ -126,7 +126,7 @@ def count_dispatches(tx: Tx, retention: Retention, most: int) -> int:
         return 0
     now = _now(tx)
     cutoff = now - timedelta(days=retention.traces_days)
-    values = {"end": _first_id(cutoff), "cutoff": cutoff, "dead_cutoff": _dead_cutoff(now, retention), "most": most}
+    values = {"end": first_id(cutoff), "cutoff": cutoff, "dead_cutoff": _dead_cutoff(now, retention), "most": most}
     return int(tx.execute(_OLD_DISPATCHES, values).scalar_one())
 
 
@@ -172,11 +172,6 @@ def _now(tx: Tx) -> datetime:
 
 def _dead_cutoff(now: datetime, retention: Retention) -> datetime | None:
     return None if retention.dead_letters_days is None else now - timedelta(days=retention.dead_letters_days)
-
-
-def _first_id(moment: datetime) -> UUID:
-    """Return the least id of a dispatch from this moment on: ids are UUIDs of version 7, which begin with the time."""
-    return UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 _EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -34,24 +34,16 @@ def without_quotations(text: str) -> str:
 
 def commands(sentence: str) -> bool:
     """Return whether a sentence commands to delete, of whatever, but from a place that it names."""
-    if any(pattern.search(sentence) for pattern in _OTHER) or _is_elsewhere(sentence):
+    if any(pattern.search(sentence) for pattern in (NEGATED, QUESTION, WRITING, REPORT)):
         return False
-    return BARE.search(sentence) is not None
+    is_elsewhere = FOREIGN.search(sentence) and not MEMORY_SOURCE.search(sentence)
+    return BARE.search(sentence) is not None and not is_elsewhere
 
 
 def declares(sentence: str) -> bool:
     """Return whether a sentence says that something is or was deleted."""
     return DECLARED.search(sentence) is not None and not _UNDONE.search(sentence)
 
-
-def _is_elsewhere(sentence: str) -> bool:
-    """Return whether something is to be taken from anything but the memory: "from the list"."""
-    if MEMORY_SOURCE.search(sentence):
-        return False
-    return FOREIGN.search(sentence) is not None
-
-
-_OTHER: Final = (NEGATED, QUESTION, WRITING, REPORT)
 
 _FORMS: Final = [language.forgetting.asking for language in languages.ALL if language.forgetting]
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
-from core.erasure import lineage, memory, passages, runner, session
+from core.erasure import equivalents, lineage, memory, passages, runner, session
 from core.erasure.memory import Erased
-from core.errors import Conflict
 from core.events.publishing import Author
 from core.forgetting import matching, turns
 from core.forgetting.matching import NOTHING, Found
@@ -20,8 +19,8 @@ from core.forgetting.talk import ASSISTANT, Turn
 from core.forgetting.text import clauses, content_terms, loose, naming_terms, plain, statements
 from core.forgetting.turns import Scene
 from core.forgetting.undo_window import UndoableForgetting
-from core.memory import memories, tombstones, writer
-from core.memory.changes import Add, Owner
+from core.memory import memories, tombstones
+from core.memory.changes import Owner
 from core.sessions import sessions as stored_sessions
 from core.statements.redaction import MASKED
 from core.storage.db import Tx
@@ -192,12 +191,8 @@ def _rests_on(content: str, turn: Turn, extent: Found) -> bool:
     pieces = [
         (piece.start, piece.end) for piece in turn.pieces if any(a < piece.end and piece.start < b for a, b in spots)
     ]
-    rest: list[str] = []
-    at = 0
-    for start, end in pieces:
-        rest, at = [*rest, turn.text[at:start]], end
     gone = " ".join(turn.text[start:end] for start, end in pieces)
-    return _is_about(content, gone, " ".join([*rest, turn.text[at:]]))
+    return _is_about(content, gone, matching.rest_of(turn.text, pieces))
 
 
 def _is_about(content: str, gone: str, rest: str) -> bool:
@@ -224,19 +219,9 @@ def _erase_memories(
         if rest:
             kept = [replace(evidence, quote="") for evidence in cited]
             whole = replace(memories.candidate_of(row, kept), content=rest, attribute=None, value=None, structured={})
-            counts["rewritten"] += _keep(tx, tenant_id, Owner(row.user_id, row.group_id), whole, author)
+            owner = Owner(row.user_id, row.group_id)
+            counts["rewritten"] += equivalents.store_rest(tx, tenant_id, owner, whole, author)
     return erased, tombs, counts
-
-
-def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> int:
-    try:
-        with tx.begin_nested():
-            writer.apply(
-                tx, tenant_id, owner, [Add(rest, "What is left of a statement of which a part was erased.")], author
-            )
-    except Conflict:
-        return 0  # Another memory says this already.
-    return 1
 
 
 def _rest(content: str, repeated: Sequence[str]) -> str:

@@ -385,14 +385,15 @@ def with_replies(
         if turn.role != PERSON or reply.role != ASSISTANT or turn.key not in places or reply.key in places:
             continue
         gone = " ".join(turn.text[start:end] for start, end in places[turn.key])
-        terms = set(content_terms(gone)) - set(content_terms(_rest(turn.text, places[turn.key])))
+        terms = set(content_terms(gone)) - set(content_terms(rest_of(turn.text, places[turn.key])))
         spots = [(piece.start, piece.end) for piece in reply.pieces if terms.intersection(content_terms(piece.text))]
         if spots:
             extended[reply.key] = merged(spots)
     return extended
 
 
-def _rest(text: str, spots: Sequence[tuple[int, int]]) -> str:
+def rest_of(text: str, spots: Sequence[tuple[int, int]]) -> str:
+    """Return a text without what stands at these places."""
     rest, at = "", 0
     for start, end in sorted(spots):
         rest, at = f"{rest} {text[at:start]}", end

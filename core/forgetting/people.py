@@ -18,13 +18,10 @@ _NAME: Final = lazy_regex("|".join(forms.name for _, forms in _FORMS))
 
 def roles(text: str) -> frozenset[str]:
     """Return the relatives and roles that a text in `text.plain` form mentions."""
-    return frozenset(_canonical(match["spaced"] or match["unspaced"]) for match in _ROLE.finditer(text))
+    mentioned = (match["spaced"] or match["unspaced"] for match in _ROLE.finditer(text))
+    return frozenset(_SYNONYMS.get(role, role) for role in mentioned)
 
 
 def names(text: str) -> frozenset[str]:
     """Return the words of a text that may be names of people and places; the first word of a sentence may be one."""
     return frozenset(match.group() for match in _NAME.finditer(text))
-
-
-def _canonical(role: str) -> str:
-    return _SYNONYMS.get(role, role)

@@ -125,17 +125,14 @@ def _announce(tx: Tx, tenant_id: str, forgetting: UndoableForgetting, author: Au
     """Publish `memory.restored` for each memory that is there again; return how many."""
     ids = list(tx.execute(_RESTORED, {"id": forgetting.id}).scalars())
     rows = memories.of_ids(tx, ids)
-    events = [
-        announcements.event_about(memory_id, "memory.restored", announcements.change_payload(row, REASON, new=row))
-        for memory_id, row in sorted(rows.items())
-    ]
+    events = [announcements.of_change(row, "memory.restored", REASON, new=row) for _, row in sorted(rows.items())]
     publishing.publish(tx, tenant_id, author, events)
     return len(rows)
 
 
 def _as_before(table: str) -> TextClause:
     """Return SQL that gives the rows of a table their columns back, where these are as the erasure left them."""
-    keys = " AND ".join(f"t.{key} = b.{key}" for key in _keys(table))
+    keys = " AND ".join(f"t.{key.name} = b.{key.name}" for key in tables.metadata.tables[table].primary_key.columns)
     columns = ", ".join(f"{column} = b.{column}" for column in COLUMNS[table])
     same = " AND ".join(f"t.{column} IS NOT DISTINCT FROM a.{column}" for column in COLUMNS[table])
     return text(f"""
@@ -159,10 +156,6 @@ def _deleted(table: str) -> TextClause:
           AND {conditions}
         ON CONFLICT DO NOTHING
     """)
-
-
-def _keys(table: str) -> list[str]:
-    return [column.name for column in tables.metadata.tables[table].primary_key.columns]
 
 
 _CONDITIONS: Final[Mapping[str, Sequence[str]]] = {

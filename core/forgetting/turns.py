@@ -13,7 +13,7 @@ from core.erasure.passages import Place
 from core.errors import NotFound
 from core.forgetting.talk import MEMORY, Turn
 from core.sessions import sessions
-from core.storage.db import Tx
+from core.storage.db import Tx, like_pattern, message_places
 from core.types import Message
 
 LATEST: Final = 1_000
@@ -59,18 +59,18 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
         "message": message_id,
         "latest": LATEST,
         "most": ELSEWHERE,
-        "sessions": [session for session, _ in also],
-        "messages": [message for _, message in also],
-        "likes": [_like(value) for value in values],
+        **message_places(also),
+        "likes": [like_pattern(value) for value in values],
     }
     rows = [*tx.execute(_ELSEWHERE, parameters), *reversed(tx.execute(_TALK, parameters).all())]
-    alone = _sessions_alone(tx, sorted({row.session_id for row in rows}))
+    alone = set(tx.execute(_ALONE, {"sessions": sorted({row.session_id for row in rows})}).scalars())
     turns = [_turn(row, position, alone=row.session_id in alone) for position, row in enumerate(rows)]
     memories = [_memory(row) for row in tx.execute(_MEMORIES, parameters)]
     asking = next((turn for turn in turns if turn.key == (session_id, message_id)), None)
     if asking is None:
         raise NotFound(f"The message {message_id!r} is too old to be answered now.")
-    return Scene(asking, [*memories, *turns], asking_row.group_id, _message(asking_row))
+    message = Message(**{name: getattr(asking_row, name) for name in Message.__slots__})
+    return Scene(asking, [*memories, *turns], asking_row.group_id, message)
 
 
 def alone(tx: Tx, session_id: str, message_id: str) -> Scene:
@@ -97,15 +97,14 @@ def message_of_event(tx: Tx, session_id: str, event_id: str) -> str | None:
 
 def citing(tx: Tx, places: Sequence[Place]) -> list[Any]:
     """Return the memories of anyone that cite these messages: id, owner, content, and the quote with its place."""
-    values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
-    return list(tx.execute(_CITING, values))
+    return list(tx.execute(_CITING, message_places(places)))
 
 
 def repeating(tx: Tx, session_ids: Sequence[str], user_id: str, passages: Sequence[str]) -> list[UUID]:
     """Return the memories of these conversations' users, of anyone, whose text repeats one of the passages."""
     if not passages:
         return []
-    values = {"sessions": list(session_ids), "user": user_id, "likes": [_like(passage) for passage in passages]}
+    values = {"sessions": list(session_ids), "user": user_id, "likes": [like_pattern(passage) for passage in passages]}
     return list(tx.execute(_REPEATING, values).scalars())
 
 
@@ -113,7 +112,7 @@ def documents(tx: Tx, user_id: str, passages: Sequence[str]) -> list[UUID]:
     """Return the user's documents that hold one of the passages, the newest first, `DOCUMENTS` at most."""
     if not passages:
         return []
-    values = {"user": user_id, "likes": [_like(passage) for passage in passages], "most": DOCUMENTS}
+    values = {"user": user_id, "likes": [like_pattern(passage) for passage in passages], "most": DOCUMENTS}
     return list(tx.execute(_DOCUMENTS, values).scalars())
 
 
@@ -125,19 +124,6 @@ def _turn(row: Any, position: int, *, alone: bool) -> Turn:
 def _memory(row: Any) -> Turn:
     cites = frozenset((session_id, message_id) for session_id, message_id in row.cites or ())
     return Turn(row.id, -1, row.user_id, None, MEMORY, row.content, cites=cites)
-
-
-def _message(row: Any) -> Message:
-    return Message(**{name: getattr(row, name) for name in Message.__slots__})
-
-
-def _sessions_alone(tx: Tx, session_ids: Sequence[str]) -> frozenset[str]:
-    return frozenset(tx.execute(_ALONE, {"sessions": list(session_ids)}).scalars())
-
-
-def _like(value: str) -> str:
-    escaped = value.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{escaped}%"
 
 
 _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import structlog
 from pydantic import BaseModel
@@ -43,16 +43,12 @@ class ModelRefused:
     reason: str
 
 
-def _accept(_answer: Any) -> bool:
-    return True
-
-
 def ask(
     client: ChatClient,
     on_call: OnCall,
     prompt: ModelPrompt[Answer],
     question: str,
-    is_grounded: Callable[[Answer], bool] = _accept,
+    is_grounded: Callable[[Answer], bool] = lambda _: True,
 ) -> Answer | ModelRefused:
     """Ask the model `question` with `prompt`; each call is reported to `on_call`.
 

@@ -30,8 +30,7 @@ class DaySpending:
 
 def spent_today(tx: Tx) -> DaySpending:
     """Sum up today's calls of the tenant of this transaction, over all its dispatches."""
-    row = tx.execute(_TODAY).one()
-    return DaySpending(row.tokens, row.cost, row.ends_at)
+    return DaySpending(*tx.execute(_TODAY).one())
 
 
 def used_up(tx: Tx, tokens_per_day: int | None, cost_per_day: float | None) -> tuple[str, datetime] | None:

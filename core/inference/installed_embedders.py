@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from core.config import Settings
 from core.errors import Invalid, Misconfigured, Problem
@@ -12,7 +12,7 @@ from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
 from core.inference.local_embedder import LocalEmbedder
-from core.inference.local_models.catalog import DEFAULT, MODELS, LocalModel
+from core.inference.local_models.catalog import DEFAULT, MODELS
 from core.storage.vector_spaces import EmbeddingModel
 
 
@@ -27,9 +27,10 @@ class InstalledEmbedders:
         self, settings: Settings, vectors: Embedder | None = None, wrap: Callable[[Embedder], Embedder] | None = None
     ) -> None:
         """`vectors` replaces the embedder of the settings; `wrap` is applied to each local model."""
-        self._wrap = wrap or _unwrapped
+        self._wrap = wrap or (lambda inner: inner)
         self._idle_seconds = settings.embedding_idle_seconds
-        self.default = CachedEmbedder(self._opened(vectors or embedder(settings), local=settings.embedding in MODELS))
+        own = vectors or embedder(settings)
+        self.default = CachedEmbedder(self._wrap(own) if settings.embedding in MODELS else own)
         self._others: dict[str, CachedEmbedder] = {}
         self._lock = threading.Lock()
 
@@ -37,7 +38,10 @@ class InstalledEmbedders:
         """Return the embedder of a model; None: that of the installation. Misconfigured: it is not offered."""
         if model is None or model == (self.default.name, self.default.dimension):
             return self.default
-        local = next((candidate for candidate in MODELS.values() if _is_by(model, candidate)), None)
+        same_length = (candidate for candidate in MODELS.values() if candidate.dimension == model.dimension)
+        local = next(
+            (candidate for candidate in same_length if model.name in {candidate.name, *candidate.earlier}), None
+        )
         if local is None:
             raise Misconfigured(
                 f"A tenant has vectors by {model}, which this process cannot make: set IMPRINT_EMBEDDING to that model."
@@ -46,18 +50,9 @@ class InstalledEmbedders:
             return self.default
         with self._lock:
             if local.name not in self._others:
-                self._others[local.name] = CachedEmbedder(
-                    self._opened(LocalEmbedder(local, idle_seconds=self._idle_seconds), local=True)
-                )
+                inner = LocalEmbedder(local, idle_seconds=self._idle_seconds)
+                self._others[local.name] = CachedEmbedder(self._wrap(inner))
             return self._others[local.name]
-
-    def _opened(self, inner: Embedder, *, local: bool) -> Embedder:
-        return self._wrap(inner) if local else inner
-
-
-def _is_by(model: EmbeddingModel, local: LocalModel) -> bool:
-    """Return whether a local model makes vectors that can be compared with those of a stored name."""
-    return model.name in {local.name, *local.earlier} and model.dimension == local.dimension
 
 
 def offered(settings: Settings) -> dict[str, EmbeddingModel]:
@@ -86,9 +81,4 @@ def chosen(settings: Settings, name: str) -> EmbeddingModel:
 
 def name_of(settings: Settings, model: EmbeddingModel) -> str:
     """Return the name by which a model is chosen; its own name if it is not offered any more."""
-    named: Mapping[str, EmbeddingModel] = offered(settings)
-    return next((name for name, candidate in named.items() if candidate == model), model.name)
-
-
-def _unwrapped(inner: Embedder) -> Embedder:
-    return inner
+    return next((name for name, candidate in offered(settings).items() if candidate == model), model.name)

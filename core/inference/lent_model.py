@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
@@ -51,10 +49,11 @@ def recorder(db: Database, settings: Settings, tenant_id: str, calls: list[Call]
 
     The calls are appended to `calls`.
     """
-    return partial(_record, db, settings, tenant_id, uuid7(), calls)
+    request_id = uuid7()
 
+    def record(call: Call) -> None:
+        calls.append(call)
+        with db.tenant(tenant_id) as tx:
+            costs.record(tx, settings, tenant_id, request_id, replace(call, answer=None))
 
-def _record(db: Database, settings: Settings, tenant_id: str, request_id: UUID, calls: list[Call], call: Call) -> None:
-    calls.append(call)
-    with db.tenant(tenant_id) as tx:
-        costs.record(tx, settings, tenant_id, request_id, replace(call, answer=None))
+    return record

@@ -109,7 +109,6 @@ def _plain(model: str) -> str:
 
 
 def _models() -> dict[str, ModelFamily]:
-    """Return every family by its plain name."""
     counted = {family: name for name, families in _VOCABULARIES.items() for family in families.split()}
     return {
         _plain(family): ModelFamily(family, tokens, counted.get(_counted_as(family, counted)))

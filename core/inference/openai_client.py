@@ -151,14 +151,11 @@ class OpenAIClient:
         return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **options)
 
     def _record_answer(self, question: ChatRequest, began: float, completion: Completion) -> Any:
-        """Parse a completion, and record its outcome and its tokens."""
         answer = _answer_of(completion, question.shape)
         used = completion.usage or _estimate(question.talk, completion)
         mark = "" if completion.usage else ESTIMATED
-        if isinstance(answer, UnusableAnswer):
-            self._tell(question, answer.outcome, began, answer.answer, used, mark)
-        else:
-            self._tell(question, "ok", began, None, used, mark)
+        outcome, text = (answer.outcome, answer.answer) if isinstance(answer, UnusableAnswer) else ("ok", None)
+        self._tell(question, outcome, began, text, used, mark)
         if self._meter:
             self._meter.answered(self._grant_of(), sum(used))
         return answer
@@ -175,19 +172,17 @@ class OpenAIClient:
 
         A refused format is remembered and replaced by the next plainer one.
         """
-        less = (
-            self._limits.after(str(refusal), refusal.param, question.prompt, limits)
-            if _is_of_request(refusal)
-            else None
-        )
-        if less is not None or (form != FORMATS[-1] and _is_of_format(refusal)):
+        text = str(refusal)
+        is_of_request = isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError)
+        less = self._limits.after(text, refusal.param, question.prompt, limits) if is_of_request else None
+        if less is not None or (is_of_request and form != FORMATS[-1] and REFUSED_FORMAT.search(text)):
             if less is None:
                 self._formats[question.shape.__name__] = FORMATS.index(form) + 1
-            self._tell(question, "unsupported", began, _text(str(refusal)))
+            self._tell(question, "unsupported", began, _text(text))
             if self._meter:
                 self._meter.answered(self._grant_of(), 0)
             return limits if less is None else less
-        self._tell(question, "refused", began, _text(str(refusal)))
+        self._tell(question, "refused", began, _text(text))
         error = api_errors.failure(f"The model {self.model}", refusal)
         if api_errors.is_general(refusal):
             raise self._later(error) from refusal
@@ -253,16 +248,6 @@ def _answer_of(completion: Completion, shape: type[Any]) -> Any:
             fault = "That was cut off at its greatest length. Answer again, complete and shorter: what matters most."
             return UnusableAnswer("truncated", completion.text, fault)
         return UnusableAnswer("misshapen", completion.text, structured_output.repair_request(error))
-
-
-def _is_of_format(refusal: openai.APIError) -> bool:
-    """Return whether the format was refused rather than the question."""
-    return _is_of_request(refusal) and bool(REFUSED_FORMAT.search(str(refusal)))
-
-
-def _is_of_request(refusal: openai.APIError) -> bool:
-    """Return whether the endpoint found fault with the request."""
-    return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError)
 
 
 def _usage(usage: Any) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, Self
 
 from pydantic import BaseModel
@@ -213,12 +213,12 @@ class OwnPromptClient:
 
 def bind(client: ChatClient, db: Database, tenant_id: str, key: str) -> OwnPromptClient:
     """Return the client of one job, which asks with the tenant's own prompts."""
-    return OwnPromptClient(client, partial(_read_in_force, db, tenant_id), key)
 
+    def read() -> dict[str, OwnPrompt]:
+        with db.tenant(tenant_id) as tx:
+            return in_force(tx)
 
-def _read_in_force(db: Database, tenant_id: str) -> dict[str, OwnPrompt]:
-    with db.tenant(tenant_id) as tx:
-        return in_force(tx)
+    return OwnPromptClient(client, read, key)
 
 
 _COLUMNS: Final = "name, version, text, share, comment, author, created_at"

@@ -75,15 +75,7 @@ def provider(settings: Settings) -> Provider:
 
 def admit(tx: Tx, provider: Provider, need: Need) -> Admission:
     """Take what a job needs from the bucket, all or nothing. Other workers wait until this transaction ends."""
-    admissions: list[Admission] = []
-
-    def turn(level: Level, now: datetime) -> Level:
-        after, answer = token_bucket.admit(level, provider.limits, now, need)
-        admissions.append(answer)
-        return after
-
-    _change(tx, provider, turn)
-    return admissions[0]
+    return _ask(tx, provider, lambda level, now: token_bucket.admit(level, provider.limits, now, need))
 
 
 def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
@@ -115,8 +107,9 @@ class Meter:
             row = tx.execute(_READ, {"name": self.provider.name}).one_or_none()
         if row is None or row.open_until is None:
             return
+        limits = self.provider.limits
         with self.db.queue() as tx:
-            answer = self._enter(tx)
+            answer = _ask(tx, self.provider, lambda level, now: token_bucket.enter(level, limits, now))
         if not answer.granted:
             raise BreakerOpen(
                 f"{self.provider.name} refused too many requests; calls are suspended for a while.", answer.wait
@@ -137,17 +130,6 @@ class Meter:
         grant.probe = False
         return level.open_until - level.filled_at if level and level.open_until else None
 
-    def _enter(self, tx: Tx) -> Admission:
-        admissions: list[Admission] = []
-
-        def turn(level: Level, now: datetime) -> Level:
-            after, answer = token_bucket.enter(level, self.provider.limits, now)
-            admissions.append(answer)
-            return after
-
-        _change(tx, self.provider, turn)
-        return admissions[0]
-
     def _after(
         self, grant: Grant, need: Need, then: Callable[[Level, datetime], Level], *, always: bool = False
     ) -> Level | None:
@@ -165,6 +147,19 @@ class Meter:
                 if row is None or (row.failures == 0 and row.open_until is None):
                     return None
             return _change(tx, provider, turn)
+
+
+def _ask(tx: Tx, provider: Provider, turn: Callable[[Level, datetime], tuple[Level, Admission]]) -> Admission:
+    """Change the level by a turn that also answers; return the answer."""
+    answers: list[Admission] = []
+
+    def turned(level: Level, now: datetime) -> Level:
+        after, answer = turn(level, now)
+        answers.append(answer)
+        return after
+
+    _change(tx, provider, turned)
+    return answers[0]
 
 
 def _change(tx: Tx, provider: Provider, turn: Callable[[Level, datetime], Level]) -> Level:

@@ -90,7 +90,7 @@ class Heartbeat:
 
     def _leave(self) -> None:
         """Delete the rows of workers: one that was stopped on purpose is not down, and its host may have gone."""
-        workers = [row["process"] for row in self._said if row["processes"] is not None]
+        workers = [row["name"] for row in self._said if row["processes"] is not None]
         if workers:
             try:
                 self._db.ask_queues((_LEAVE, {"names": workers}))
@@ -99,16 +99,9 @@ class Heartbeat:
 
 
 def _row(part: ProcessPart, since: datetime) -> Mapping[str, object]:
-    name, queue, processes = part
-    cores = processes and min(processes, os.cpu_count() or 1)
-    return {
-        "process": name,
-        "queue": queue,
-        "processes": processes,
-        "cores": cores,
-        "since": since,
-        "version": VERSION,
-    }
+    cores = part.processes and min(part.processes, os.cpu_count() or 1)
+    named = {"name": part.name, "queue": part.queue, "processes": part.processes}
+    return {**named, "cores": cores, "since": since, "version": VERSION}
 
 
 def node(queue: str) -> str:
@@ -165,7 +158,7 @@ def delete_all(tx: Tx) -> None:
 
 _BEAT = text("""
     INSERT INTO heartbeats (process, at, queue, processes, cores, tenants, since, version)
-    VALUES (:process, clock_timestamp(), :queue, :processes, :cores, :tenants, :since, :version)
+    VALUES (:name, clock_timestamp(), :queue, :processes, :cores, :tenants, :since, :version)
     ON CONFLICT (process) DO UPDATE SET at = excluded.at, tenants = excluded.tenants, since = excluded.since,
                                         version = excluded.version
 """)

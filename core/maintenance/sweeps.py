@@ -38,14 +38,15 @@ def archive_faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
     No other rows are touched; rows locked by others are left to the next sweep.
     """
     rows = tx.execute(FADED, {"page": page}).all()
-    return writer.archive(tx, tenant_id, [_archive(row, f"Faded: unused since {_day(row)}.") for row in rows], author)
+    archives = [_archive(row, f"Faded: unused since {retention.since(row):%Y-%m-%d}.") for row in rows]
+    return writer.archive(tx, tenant_id, archives, author)
 
 
 def archive_expired(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
     """Archive the memories that expired longest ago, at most `page`; return how many. They are not served anyway."""
     rows = tx.execute(EXPIRED, {"page": page}).all()
-    reasons = {row.id: f"Expired at {row.expires_at:%Y-%m-%d %H:%M} UTC." for row in rows}
-    return writer.archive(tx, tenant_id, [_archive(row, reasons[row.id]) for row in rows], author)
+    archives = [_archive(row, f"Expired at {row.expires_at:%Y-%m-%d %H:%M} UTC.") for row in rows]
+    return writer.archive(tx, tenant_id, archives, author)
 
 
 def archive_weakest(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -> int:
@@ -79,12 +80,8 @@ def drop_archived(tx: Tx, tenant_id: str, author: Author, days: float, page: int
     values = {"ids": [row.id for row in rows], "refs": [str(row.id) for row in rows]}
     for removal in _REMOVALS if rows else ():
         tx.execute(removal, values)
-    publishing.publish(
-        tx,
-        tenant_id,
-        author,
-        [announcements.event_about(row.id, "memory.erased", _erasure_payload(row)) for row in rows],
-    )
+    events = [announcements.event_about(row.id, "memory.erased", _erasure_payload(row)) for row in rows]
+    publishing.publish(tx, tenant_id, author, events)
     return len(rows)
 
 
@@ -118,10 +115,6 @@ def _archive(row: Any, reason: str) -> Archive:
 def _erasure_payload(row: Any) -> Json:
     reason = f"Archived on {row.updated_at:%Y-%m-%d}; another memory stands for it."
     return announcements.owner_fields(row) | {"memory_ids": [str(row.id)], "reason": reason}
-
-
-def _day(row: Any) -> str:
-    return f"{retention.since(row):%Y-%m-%d}"
 
 
 FADED = text("""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 from uuid import UUID
 
 from core.events.log import Emission
 from core.memory.changes import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
-from core.memory.rows import MemoryRow
+from core.memory.rows import MemoryRow, Statement
 from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8
@@ -26,17 +25,6 @@ def event_about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
 def owner_fields(row: MemoryRow) -> Json:
     """Return a memory's owner and id, for a payload."""
     return {"user_id": row.user_id, "memory_id": str(row.id)}
-
-
-class Statement(Protocol):
-    """Fields that a row, a candidate and a known memory share."""
-
-    @property
-    def content(self) -> str: ...
-    @property
-    def attribute(self) -> str | None: ...
-    @property
-    def value(self) -> str | None: ...
 
 
 def statement_fields(statement: Statement) -> Json:
@@ -60,6 +48,24 @@ def change_payload(row: MemoryRow, reason: str, *, old: Statement | None = None,
     }
 
 
+def of_change(
+    row: MemoryRow,
+    event_type: str,
+    reason: str,
+    *,
+    old: Statement | None = None,
+    new: Statement | None = None,
+    more: Json | None = None,
+) -> Emission:
+    """Build the event of a change, with further fields of its payload."""
+    return event_about(row.id, event_type, change_payload(row, reason, old=old, new=new) | (more or {}))
+
+
+def of_update(row: MemoryRow, change: str, reason: str, *, old: Statement) -> Emission:
+    """Build the event of a memory that says something else, or is otherwise held, by the name of the change."""
+    return of_change(row, "memory.updated", reason, old=old, new=row, more={"change": change})
+
+
 def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
     """Build the events of additions. A quarantined text is left out, so that no reader of events is given it."""
     emissions = []
@@ -70,40 +76,40 @@ def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
             continue
         emissions += _creation_events(owner, add.id, add.candidate)
         for known, reason, *_ in add.retired:
-            payload = change_payload(rows[known.id], reason, old=known, new=add.candidate)
-            emissions.append(event_about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
+            by = {"by": str(add.id)}
+            new = add.candidate
+            emissions.append(of_change(rows[known.id], "memory.superseded", reason, old=known, new=new, more=by))
     return emissions
 
 
 def of_confirms(confirms: Sequence[Confirm], rows: Rows) -> list[Emission]:
     return [
-        event_about(
-            c.known.id,
-            "memory.updated",
-            change_payload(rows[c.known.id], c.reason, old=c.known, new=rows[c.known.id]) | {"change": "confirm"},
-        )
-        for c in {c.known.id: c for c in confirms}.values()
+        of_update(rows[memory_id], "confirm", c.reason, old=c.known)
+        for memory_id, c in {c.known.id: c for c in confirms}.items()
     ]
 
 
 def of_rewrites(rewrites: Sequence[Merge | Replace], rows: Rows) -> list[Emission]:
     emissions = []
     for change in rewrites:
-        payload = change_payload(rows[change.known.id], change.reason, old=change.known, new=rows[change.known.id])
+        row, reason, old = rows[change.known.id], change.reason, change.known
         if isinstance(change, Replace):
-            emissions.append(event_about(change.known.id, "memory.updated", payload | {"change": "replace"}))
+            emissions.append(of_update(row, "replace", reason, old=old))
             continue
         absorbed = {"absorbed": str(change.absorbs.id)} if change.absorbs else {}
-        emissions.append(event_about(change.known.id, "memory.merged", payload | absorbed))
+        emissions.append(of_change(row, "memory.merged", reason, old=old, new=row, more=absorbed))
     return emissions
 
 
 def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
     return [
-        event_about(
-            d.other.id,
+        of_change(
+            rows[d.other.id],
             "memory.conflicted",
-            change_payload(rows[d.other.id], d.reason, old=d.other, new=d.memory) | {"with": str(d.memory.id)},
+            d.reason,
+            old=d.other,
+            new=d.memory,
+            more={"with": str(d.memory.id)},
         )
         for d in disputes
     ]

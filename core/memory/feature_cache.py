@@ -142,7 +142,6 @@ class UserFeatures:
         self._rows, self._used = taller, used
 
     def _keep(self, places: Places) -> None:
-        """Keep these rows."""
         self._rows, self._used = self._rows[places], self._used[places]
         moved = dict(zip(places.tolist(), range(len(places)), strict=True))
         self._stamps = [self._stamps[position] for position in moved]
@@ -150,27 +149,23 @@ class UserFeatures:
 
 
 def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
-    memories = [entry.memory for _, entry in read]
-    described = Described(
-        [key for key, _ in read],
-        [microseconds(memory.told_at) for memory in memories],
-        [memory.subject for memory in memories],
-        [memory.attribute for memory in memories],
-        [memory.category for memory in memories],
-    )
+    described = _described([key for key, _ in read], [entry.memory for _, entry in read])
     return StoredRows(described, [entry.stamp for _, entry in read], [entry.stored or b"" for _, entry in read])
 
 
 def _written_rows(rows: Sequence[MemoryRow]) -> StoredRows:
-    described = Described(
-        [str(row.id) for row in rows],
-        [microseconds(row.said_at or row.occurred_at) for row in rows],
-        [row.subject for row in rows],
-        [row.attribute for row in rows],
-        [row.category for row in rows],
+    described = _described([str(row.id) for row in rows], rows)
+    return StoredRows(described, [microseconds(row.updated_at) for row in rows], [row.features or b"" for row in rows])
+
+
+def _described(keys: Sequence[str], memories: Sequence[KnownMemory] | Sequence[MemoryRow]) -> Described:
+    return Described(
+        keys,
+        [microseconds(memory.said_at or memory.occurred_at) for memory in memories],
+        [memory.subject for memory in memories],
+        [memory.attribute for memory in memories],
+        [memory.category for memory in memories],
     )
-    stamps = [microseconds(row.updated_at) for row in rows]
-    return StoredRows(described, stamps, [row.features or b"" for row in rows])
 
 
 class FeatureCache:

@@ -20,7 +20,8 @@ from core.memory.retention import FadingPolicy
 from core.memory.rows import MemoryRow
 from core.memory.versions import Citation, VersionEntry
 from core.sessions import known_owners
-from core.storage.db import Tx, recordset, run_together
+from core.storage import tables
+from core.storage.db import Tx, inserting, recordset, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json, Relation, Status
 
@@ -104,7 +105,6 @@ def _adding(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
 
 
 def _last_use(tx: Tx, derived: Derive) -> datetime:
-    """Return the latest use of the parts."""
     rows = [{"id": part.id, "version": part.version} for part in derived.parts]
     row = tx.execute(_PARTS, {"rows": recordset(rows)}).one()
     if row.standing != len(derived.parts):
@@ -143,7 +143,7 @@ def _row(
         "topic": c.topic,
         "content": c.content,
         "statement_key": identity.statement_key(c.subject, c.content),
-        "features": _hexadecimal(stored_features.encoded(c.content)),
+        "features": f"\\x{stored_features.encoded(c.content).hex()}",
         "structured": c.structured,
         "attribute": c.attribute,
         "value": c.value,
@@ -167,27 +167,16 @@ def _row(
     }
 
 
-def _hexadecimal(stored: bytes | None) -> str | None:
-    """Return bytes in PostgreSQL's notation."""
-    return None if stored is None else f"\\x{stored.hex()}"
-
-
-_COLUMNS = """
-    id uuid, user_id text, group_id text, session_id text, subject text, kind text, category text, topic text,
-    content text, statement_key text, features bytea, structured jsonb, attribute text, value text, importance float8,
-    confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
-    valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
-    recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,
-    fade_at timestamptz, audience_labels text[]
-"""
-
-_NAMES = ", ".join(column.split()[0] for column in _COLUMNS.split(","))
-
-_ADD = text(f"""
-    INSERT INTO memories (tenant_id, {_NAMES})
-    SELECT :tenant, {_NAMES} FROM json_to_recordset(cast(:rows AS json)) AS m ({_COLUMNS})
-    RETURNING *
-""")
+_ADD = inserting(
+    tables.memories,
+    (
+        "id user_id group_id session_id subject kind category topic content statement_key features structured "
+        "attribute value importance confidence trust status occurred_at said_at valid_from valid_to expires_at "
+        "half_life_days pinned tags level recorded_at last_used_at fade_height fade_floor fade_half_life fade_at "
+        "audience_labels"
+    ).split(),
+    "RETURNING *",
+)
 
 _PARTS = text("""
     SELECT count(*) AS standing, max(coalesce(m.last_used_at, m.recorded_at)) AS last FROM memories m

@@ -99,7 +99,7 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
     rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told_at
     columns: tuple[tuple[str, Callable[[Any], int], Sequence[str | None]], ...] = (
         ("subject", code_of, memories.subjects),
-        ("folded", _folded_code, memories.subjects),
+        ("folded", lambda subject: code_of(succession.folded(subject)), memories.subjects),
         ("attribute", code_of, memories.attributes),
         ("slot", slot_code, memories.attributes),
         ("category", CATEGORIES.index, memories.categories),
@@ -111,10 +111,6 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
         rows[name] = stored.heads[name]
     rows["beginnings"] = stored.beginnings
     return rows
-
-
-def _folded_code(subject: str) -> int:
-    return code_of(succession.folded(subject))
 
 
 _OF_WORDS: Final = ("content", "long", "exact", "spelling", "words", "begun")

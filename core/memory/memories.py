@@ -82,11 +82,7 @@ def evidence_by_memory(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
 
 def history(tx: Tx, memory_id: UUID) -> list[MemoryVersion]:
     """Return every version of a memory, oldest first."""
-    rows = tx.execute(_HISTORY, {"id": memory_id})
-    return [
-        MemoryVersion(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id)
-        for r in rows
-    ]
+    return [MemoryVersion(*row) for row in tx.execute(_HISTORY, {"id": memory_id})]
 
 
 def versions_by_dispatch(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
@@ -195,7 +191,9 @@ EVIDENCE = text("SELECT * FROM evidence WHERE memory_id = ANY(:ids) ORDER BY mem
 
 _EXPIRED = text("SELECT session_id, message_id FROM evidence WHERE memory_id = :id AND expired")
 
-_HISTORY = text("SELECT * FROM memory_versions WHERE memory_id = :id ORDER BY version")
+_HISTORY = text(f"""
+    SELECT {", ".join(MemoryVersion.__slots__)} FROM memory_versions WHERE memory_id = :id ORDER BY version
+""")
 
 _MADE_BY = text("""
     SELECT v.*, m.content, m.user_id FROM memory_versions v

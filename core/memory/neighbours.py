@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
@@ -125,7 +126,6 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
 
 
 def _related(candidate: Candidate) -> Sequence[UUID]:
-    """Return the ids of memories that the relations of a candidate name."""
     return [memory.id for memory in candidate.relations.named] if candidate.relations else ()
 
 
@@ -204,9 +204,9 @@ class _Found:
                 self._put(row)
             rows = self._features.take(keys, self.read)
         stamps = [self.stamps[key] for key in keys]
-        store = _Store(keys, stamps, self.tx, reopen, self._search.cached)
+        load = partial(_load, keys, stamps, self.tx, reopen, self._search.cached)
         read = {order[key]: entry.memory for key, entry in self.read.items() if key in order}
-        source = KnownStatements(rows, read, store.load)
+        source = KnownStatements(rows, read, load)
         return [
             KnownSet(
                 source,
@@ -238,33 +238,26 @@ class _Found:
         return key
 
 
-class _Store:
-    """Reads the texts of memories by their places."""
-
-    def __init__(
-        self,
-        keys: Sequence[str],
-        stamps: Sequence[int],
-        tx: Tx,
-        reopen: Reopen | None,
-        cached: nearest_vectors.CachedMemories,
-    ) -> None:
-        self._keys, self._stamps = keys, stamps
-        self._tx, self._reopen, self._cached = tx, reopen, cached
-
-    def load(self, places: Sequence[int]) -> list[KnownMemory]:
-        """Return memories. Conflict: one was changed since it was found."""
-        if self._reopen is None:
-            raise LookupError("All memories were read before.")
-        keys = [self._keys[position] for position in places]
-        with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
-            rows = {str(row.id): row for row in _rows(tx, _ROWS, {"ids": _array(keys)})}
-        if any(key not in rows for key in keys):
-            self._cached.discard()
-            raise Vanished("A memory that the cached rows still had is gone.")
-        if any(rows[key].stamp != self._stamps[position] for key, position in zip(keys, places, strict=True)):
-            raise Conflict("A memory was changed while a statement was compared with it.")
-        return [known_of(rows[key]) for key in keys]
+def _load(
+    keys: Sequence[str],
+    stamps: Sequence[int],
+    tx: Tx,
+    reopen: Reopen | None,
+    cached: nearest_vectors.CachedMemories,
+    places: Sequence[int],
+) -> list[KnownMemory]:
+    """Return the memories at these places. Conflict: one was changed since it was found."""
+    if reopen is None:
+        raise LookupError("All memories were read before.")
+    wanted = [keys[position] for position in places]
+    with reopen() if tx.closed else nullcontext(tx) as reading:
+        rows = {str(row.id): row for row in _rows(reading, _ROWS, {"ids": _array(wanted)})}
+    if any(key not in rows for key in wanted):
+        cached.discard()
+        raise Vanished("A memory that the cached rows still had is gone.")
+    if any(rows[key].stamp != stamps[position] for key, position in zip(wanted, places, strict=True)):
+        raise Conflict("A memory was changed while a statement was compared with it.")
+    return [known_of(rows[key]) for key in wanted]
 
 
 def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) -> NDArray[np.bool_]:

@@ -78,11 +78,11 @@ class Signer:
 
     def __init__(self, private: Ed25519PrivateKey) -> None:
         self._private = private
-        self.public_key = base64.b64encode(private.public_key().public_bytes_raw()).decode()
+        self.public_key = _base64(private.public_key().public_bytes_raw())
         self.key_id = key_id(self.public_key)
 
     def sign(self, body: Json) -> str:
-        return base64.b64encode(self._private.sign(canonical(body))).decode()
+        return _base64(self._private.sign(canonical(body)))
 
 
 def signer(settings: Settings) -> Signer:
@@ -94,7 +94,7 @@ def signer(settings: Settings) -> Signer:
         return Signer(_private(settings.receipt_key.get_secret_value(), "IMPRINT_RECEIPT_KEY"))
     path = settings.home / KEY_FILE
     try:
-        encoded = key_files.read_or_make(path, _fresh)
+        encoded = key_files.read_or_make(path, lambda: _base64(Ed25519PrivateKey.generate().private_bytes_raw()))
     except OSError as error:
         raise Misconfigured(
             f"Nothing can be erased because receipts cannot be signed: {path.absolute()} cannot be used "
@@ -149,8 +149,7 @@ def issue(
             "statement": STATEMENTS["request that can be undone"],
         }
     receipt = Receipt(body, sign.sign(body))
-    values = {"tenant": tenant_id, "id": body["id"], "scope": scope, "body": json.dumps(body, ensure_ascii=False)}
-    tx.execute(_KEEP, values | {"signature": receipt.signature})
+    store(tx, tenant_id, receipt)
     return receipt
 
 
@@ -169,11 +168,11 @@ def settle(
     return ids
 
 
-def put_back(tx: Tx, tenant_id: str, receipt: Receipt) -> bool:
-    """Store a receipt as it was signed, which a restored database may lack; return whether it did."""
+def store(tx: Tx, tenant_id: str, receipt: Receipt) -> bool:
+    """Store a receipt as it was signed; return whether it was not there, as in a restored database."""
     body = receipt.body
     values = {"tenant": tenant_id, "id": body["id"], "scope": body["scope"], "signature": receipt.signature}
-    return bool(tx.execute(_PUT_BACK, values | {"body": json.dumps(body, ensure_ascii=False)}).rowcount)
+    return bool(tx.execute(_KEEP, values | {"body": json.dumps(body, ensure_ascii=False)}).rowcount)
 
 
 def get(tx: Tx, receipt_id: UUID) -> Receipt:
@@ -222,16 +221,11 @@ def _private(encoded: str, where: str) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(key_files.decode(encoded, where, "an Ed25519 private key"))
 
 
-def _fresh() -> str:
-    return base64.b64encode(Ed25519PrivateKey.generate().private_bytes_raw()).decode()
+def _base64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
 
 
 _KEEP = text("""
-    INSERT INTO receipts (tenant_id, id, scope, body, signature)
-    VALUES (:tenant, :id, :scope, cast(:body AS jsonb), :signature)
-""")
-
-_PUT_BACK = text("""
     INSERT INTO receipts (tenant_id, id, scope, body, signature)
     VALUES (:tenant, :id, :scope, cast(:body AS jsonb), :signature) ON CONFLICT DO NOTHING
 """)

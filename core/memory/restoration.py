@@ -17,11 +17,12 @@ from sqlalchemy import text
 from core.events.publishing import Author
 from core.index import search_index
 from core.language import introductions
-from core.memory import decay, identity, retention, updates, writer
+from core.memory import decay, identity, retention, updates
 from core.memory.changes import Vector
 from core.memory.retention import FadingPolicy
 from core.sessions import known_owners
-from core.storage.db import Tx, recordset
+from core.storage import tables
+from core.storage.db import Tx, inserting, recordset
 from core.types import Json, Relation, Status
 
 COLUMNS: Final = tuple(
@@ -32,9 +33,6 @@ COLUMNS: Final = tuple(
     ).split()
 )
 """Columns of a memory that an archive holds; the others follow from these."""
-
-UNSPOKEN: Final = frozenset({"id", "tenant_id", "user_id", "statement_key", "version"})
-"""Columns of a snapshot that an archive leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +145,13 @@ def restore(
         for owner in known_owners.of(user_id, memory.fields["group_id"], memory.fields["recorded_at"])
     )
     known_owners.note(tx, tenant_id, owners)
+    dispatch = {"dispatch_id": author.cause and author.cause.dispatch_id}
     versions = [
-        _version(tenant_id, user_id, memory, version, origin) for memory in memories for version in memory.versions
+        _version(tenant_id, user_id, memory, version, origin) | dispatch
+        for memory in memories
+        for version in memory.versions
     ]
-    dispatch = author.cause and author.cause.dispatch_id
-    tx.execute(_VERSIONS, {"tenant": tenant_id, "dispatch": dispatch, "rows": recordset(versions)})
+    tx.execute(_VERSIONS, {"tenant": tenant_id, "rows": recordset(versions)})
     cite(tx, tenant_id, {memory.id: memory.evidence for memory in memories})
     by_group: defaultdict[str | None, list[search_index.MemoryEntry]] = defaultdict(list)
     for memory in memories:
@@ -176,16 +176,10 @@ def cite(tx: Tx, tenant_id: str, evidence: Mapping[UUID, Sequence[RestoredEviden
 
 def relate(tx: Tx, tenant_id: str, relations: Sequence[tuple[UUID, Relation, UUID, float, datetime]]) -> int:
     """Store relations that are not there yet, and draw the curves of both ends anew; return how many."""
-    names = ("from_id", "relation", "to_id", "strength", "at")
-    rows = [dict(zip(names, relation, strict=True)) for relation in relations]
+    rows = [dict(zip(_RELATION, relation, strict=True)) for relation in relations]
     stored = tx.execute(_RELATE, {"tenant": tenant_id, "rows": recordset(rows)}).rowcount if rows else 0
     retention.plan(tx, tenant_id, [end for relation in relations for end in (relation[0], relation[2])])
     return stored
-
-
-def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
-    """Lock a user's memories for writing until the transaction ends."""
-    writer.lock(tx, tenant_id, user_id)
 
 
 def _row(user_id: str, memory: RestoredMemory, policy: FadingPolicy) -> Json:
@@ -245,34 +239,12 @@ _SLOT = text(f"""
     WHERE a.counts ORDER BY a.place, m.id
 """)
 
-_TYPES: Final[Mapping[str, str]] = {
-    **dict.fromkeys("structured".split(), "jsonb"),
-    **dict.fromkeys("importance confidence half_life_days fade_height fade_floor fade_half_life".split(), "float8"),
-    **dict.fromkeys(
-        "occurred_at said_at valid_from valid_to recorded_at updated_at expires_at last_used_at fade_at".split(),
-        "timestamptz",
-    ),
-    **dict.fromkeys("uses version level".split(), "int"),
-    **dict.fromkeys("tags audience_labels".split(), "text[]"),
-    "pinned": "bool",
-    "id": "uuid",
-}
-"""Types of columns that are not text."""
+_ADD = inserting(
+    tables.memories,
+    (*COLUMNS, *"id user_id statement_key fade_height fade_floor fade_half_life fade_at".split()),
+)
 
-_NAMES: Final = (*COLUMNS, *"id user_id statement_key fade_height fade_floor fade_half_life fade_at".split())
-
-_ADD = text(f"""
-    INSERT INTO memories (tenant_id, {", ".join(_NAMES)})
-    SELECT :tenant, {", ".join(_NAMES)}
-    FROM json_to_recordset(cast(:rows AS json)) AS m ({", ".join(f"{n} {_TYPES.get(n, 'text')}" for n in _NAMES)})
-""")
-
-_VERSIONS = text("""
-    INSERT INTO memory_versions (tenant_id, memory_id, version, change, reason, author, snapshot, dispatch_id, at)
-    SELECT :tenant, memory_id, version, change, reason, author, snapshot, cast(:dispatch AS uuid), at
-    FROM json_to_recordset(cast(:rows AS json)) AS v (
-        memory_id uuid, version int, change text, reason text, author jsonb, snapshot jsonb, at timestamptz)
-""")
+_VERSIONS = inserting(tables.memory_versions, "memory_id version change reason author snapshot dispatch_id at".split())
 
 _CITE = text("""
     INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote, at)
@@ -286,10 +258,6 @@ _CITE = text("""
 """)
 """Evidence of a request has another id in each database: it is known by its time."""
 
-_RELATE = text("""
-    INSERT INTO relations (tenant_id, from_id, relation, to_id, strength, at)
-    SELECT :tenant, from_id, relation, to_id, strength, at
-    FROM json_to_recordset(cast(:rows AS json)) AS r (
-        from_id uuid, relation text, to_id uuid, strength float8, at timestamptz)
-    ON CONFLICT DO NOTHING
-""")
+_RELATION: Final = ("from_id", "relation", "to_id", "strength", "at")
+
+_RELATE = inserting(tables.relations, _RELATION, "ON CONFLICT DO NOTHING")

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from core.memory import identity, memories
 from core.storage import tables
-from core.storage.db import Database, Tx, recordset
+from core.storage.db import Database, Tx, inserting, recordset
 from core.tenancy import tenants
 from core.types import Candidate, Json
 
@@ -81,7 +81,7 @@ def create(db: Database, tenant_id: str, shadow_id: str) -> None:
         graves = [{"hash": row.hash, "at": row.at} for row in tx.execute(text("SELECT hash, at FROM tombstones"))]
     with db.tenant(shadow_id) as tx:
         tx.execute(_OPEN, {**own._mapping, "shadow": shadow_id})
-        tx.execute(_BURY, {"shadow": shadow_id, "graves": recordset(graves)})
+        tx.execute(_BURY, {"tenant": shadow_id, "rows": recordset(graves)})
 
 
 def drop(db: Database, shadow_id: str) -> None:
@@ -199,11 +199,7 @@ _OPEN = text("""
     ON CONFLICT DO NOTHING
 """)
 
-_BURY = text("""
-    INSERT INTO tombstones (tenant_id, hash, at)
-    SELECT :shadow, * FROM json_to_recordset(cast(:graves AS json)) AS g (hash text, at timestamptz)
-    ON CONFLICT DO NOTHING
-""")
+_BURY = inserting(tables.tombstones, ("hash", "at"), "ON CONFLICT DO NOTHING")
 
 _BY_A_PERSON = """
     ((v.author->>'name' LIKE 'key:%' OR v.author->>'name' = 'file')

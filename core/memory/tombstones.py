@@ -7,15 +7,17 @@ import hmac
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import text
 
 from core.language.lexicon import DIRECTED
 from core.memoize import memoized_in_scope
 from core.memory import identity
+from core.memory.rows import Statement
 from core.statements import comparison, succession
-from core.storage.db import Tx, recordset, run_together
+from core.storage import tables
+from core.storage.db import Tx, inserting, recordset, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate
 
@@ -23,19 +25,6 @@ ENOUGH_WORDS = 3
 """Least number of meaningful words by which a statement is recognised in another order; fewer occur in too many
 statements.
 """
-
-
-class Statement(Protocol):
-    """Fields of a statement: a candidate, or a row of `memories`."""
-
-    @property
-    def content(self) -> str: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def attribute(self) -> str | None: ...
-    @property
-    def value(self) -> str | None: ...
 
 
 def lay(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
@@ -46,15 +35,17 @@ def lay(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -
 
 def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
     """Store a tombstone for everything a user has said until now, however delivered; later statements are new."""
-    tx.execute(_LIFT, {"hashes": [_user_hash(_salt(tx, tenant_id), user_id)]})
-    return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
+    return _lay_anew(tx, tenant_id, _user_hash(_salt(tx, tenant_id), user_id))
 
 
 def lay_group(tx: Tx, tenant_id: str, group_id: str) -> int:
     """Store a tombstone for everything said to a group until now, likewise."""
-    hashes = [_group_hash(_salt(tx, tenant_id), group_id)]
-    tx.execute(_LIFT, {"hashes": hashes})
-    return _keep(tx, tenant_id, hashes)
+    return _lay_anew(tx, tenant_id, _group_hash(_salt(tx, tenant_id), group_id))
+
+
+def _lay_anew(tx: Tx, tenant_id: str, hashed: str) -> int:
+    tx.execute(_LIFT, {"hashes": [hashed]})
+    return _keep(tx, tenant_id, [hashed])
 
 
 def lay_values(tx: Tx, tenant_id: str, owner: str, values: Iterable[str]) -> int:
@@ -245,11 +236,7 @@ _LAY = text("""
     INSERT INTO tombstones (tenant_id, hash) SELECT :tenant, unnest(cast(:hashes AS text[])) ON CONFLICT DO NOTHING
 """)
 
-_PUT_BACK = text("""
-    INSERT INTO tombstones (tenant_id, hash, at)
-    SELECT :tenant, hash, at FROM json_to_recordset(cast(:rows AS json)) AS t (hash text, at timestamptz)
-    ON CONFLICT (tenant_id, hash) DO UPDATE SET at = excluded.at
-""")
+_PUT_BACK = inserting(tables.tombstones, ("hash", "at"), "ON CONFLICT (tenant_id, hash) DO UPDATE SET at = excluded.at")
 
 _FIND = text("SELECT hash, at FROM tombstones WHERE hash = ANY(:hashes)")
 

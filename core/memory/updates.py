@@ -55,8 +55,7 @@ def apply_updates(
 def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emission]:
     """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
     steps = _change_all(tx, _ARCHIVE, archives, "archive", author)
-    payloads = [(step.row, announcements.change_payload(step.row, step.reason, old=step.row)) for step in steps]
-    return [announcements.event_about(row.id, "memory.archived", payload) for row, payload in payloads]
+    return [announcements.of_change(step.row, "memory.archived", step.reason, old=step.row) for step in steps]
 
 
 def replace_index_entry(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
@@ -83,13 +82,12 @@ def slots_taken(tx: Tx, ids: Sequence[UUID]) -> set[UUID]:
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
     steps = _change_all(tx, _RESTORE, restores, "restore", author)
     refuse_collisions(tx, [step.row.id for step in steps])
-    payloads = [(step.row, announcements.change_payload(step.row, step.reason, new=step.row)) for step in steps]
-    return [announcements.event_about(row.id, "memory.restored", payload) for row, payload in payloads]
+    return [announcements.of_change(step.row, "memory.restored", step.reason, new=step.row) for step in steps]
 
 
 def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
     steps = _change_all(tx, _PIN, pins, "pin", author)
-    return [_updated_event(step.row, step.row, step.change, step.reason) for step in steps]
+    return [announcements.of_update(step.row, step.change, step.reason, old=step.row) for step in steps]
 
 
 def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list[Emission]:
@@ -104,7 +102,7 @@ def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)
-        emissions.append(_updated_event(before, row, "edit", edit.reason))
+        emissions.append(announcements.of_update(row, "edit", edit.reason, old=before))
         if before.importance < announcements.IMPORTANT <= row.importance and counts:
             emissions.append(important_event(row))
     refuse_collisions(tx, claimed)
@@ -176,11 +174,6 @@ def _change_all(
     ]
     versions.record(tx, steps, author)
     return steps
-
-
-def _updated_event(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:
-    payload = announcements.change_payload(row, reason, old=before, new=row)
-    return announcements.event_about(row.id, "memory.updated", payload | {"change": change})
 
 
 _CHANGED: Final = "Memory {} has been changed in the meantime. Read it again."

@@ -16,7 +16,8 @@ from sqlalchemy import text
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Joined, Merge, Owner, Replace
-from core.storage.db import Tx, recordset
+from core.storage import tables
+from core.storage.db import Tx, inserting, recordset
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -33,13 +34,7 @@ class VerdictFilter:
 
 def find(tx: Tx, verdict_filter: VerdictFilter, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
     """List verdicts, newest first."""
-    values = {
-        "user": verdict_filter.user_id,
-        "kind": verdict_filter.kind,
-        "memory": verdict_filter.memory_id,
-        "undone": verdict_filter.undone,
-    }
-    return list(tx.execute(_FIND, {**values, "before": before, "limit": limit}))
+    return list(tx.execute(_FIND, {**asdict(verdict_filter), "before": before, "limit": limit}))
 
 
 def find_one(tx: Tx, change_id: UUID) -> Any:
@@ -156,20 +151,17 @@ def _row(
     return row | {"memory_id": memory_id, "other_id": other_id}
 
 
-_RECORD = text("""
-    INSERT INTO verdicts (tenant_id, id, user_id, group_id, kind, reason, candidate, memory_id, other_id, author,
-                          dispatch_id)
-    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS v (
-        id uuid, user_id text, group_id text, kind text, reason text, candidate jsonb, memory_id uuid, other_id uuid,
-        author jsonb, dispatch_id uuid)
-    ON CONFLICT DO NOTHING
-""")
+_RECORD = inserting(
+    tables.verdicts,
+    "id user_id group_id kind reason candidate memory_id other_id author dispatch_id".split(),
+    "ON CONFLICT DO NOTHING",
+)
 
 _FIND = text("""
     SELECT * FROM verdicts
-    WHERE (cast(:user AS text) IS NULL OR user_id = :user) AND (cast(:kind AS text) IS NULL OR kind = :kind)
-      AND (cast(:memory AS uuid) IS NULL OR memory_id = :memory
-           OR id = ANY(ARRAY(SELECT change_id FROM memory_versions WHERE memory_id = :memory)))
+    WHERE (cast(:user_id AS text) IS NULL OR user_id = :user_id) AND (cast(:kind AS text) IS NULL OR kind = :kind)
+      AND (cast(:memory_id AS uuid) IS NULL OR memory_id = :memory_id
+           OR id = ANY(ARRAY(SELECT change_id FROM memory_versions WHERE memory_id = :memory_id)))
       AND (cast(:undone AS bool) IS NULL OR (undone_by IS NOT NULL) = :undone)
       AND (cast(:before AS uuid) IS NULL OR id < :before)
     ORDER BY id DESC LIMIT :limit

@@ -264,7 +264,6 @@ class _Stored:
         nearest_vectors.written(tx, self.tenant_id, self.owner.user_id, self.written)
 
     def _following(self) -> list[BoundStatement | None]:
-        """Return the statements that store evidence and index entries."""
         cited = [*_cited(self.confirms), *insertions.cited(self.adds)]
         return [history.citing(self.tenant_id, cited), *insertions.accompanying(self.tenant_id, self.owner, self.adds)]
 
@@ -309,7 +308,6 @@ def _important(tx: Tx, confirmed: Sequence[MemoryRow]) -> dict[UUID, Emission]:
 
 
 def _cited(changes: Sequence[Confirm | Merge | Replace]) -> list[Citation]:
-    """Return the evidence that known memories get."""
     return [Citation(c.known.id, e, c.change_id) for c in changes for e in c.candidate.evidence]
 
 

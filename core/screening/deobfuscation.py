@@ -106,14 +106,9 @@ def decode_tags(text: str) -> str:
     return "".join(c for c in spelled if c.isprintable())
 
 
-def _plain(foreign: str) -> str:
-    return "".join(
-        _LATIN.get(c, c) for c in _ACCENTS.sub("", unicodedata.normalize("NFKD", foreign.translate(_LUNATE))).casefold()
-    )
-
-
 def _as_latin(match: re.Match[str]) -> str:
-    return _plain(_UNSEEN.sub("", match[0]))
+    decomposed = unicodedata.normalize("NFKD", _UNSEEN.sub("", match[0]).translate(_LUNATE))
+    return "".join(_LATIN.get(c, c) for c in _ACCENTS.sub("", decomposed).casefold())
 
 
 def _letters(match: re.Match[str]) -> str:

@@ -64,9 +64,7 @@ _API_KEYS = "|".join(
 SHAPES = (
     SecretShape(
         "private key",
-        _compile(
-            r"(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\z))",
-        ),
+        _compile(r"(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\z))"),
         certain=True,
     ),
     SecretShape("api key", _compile(rf"(?:^|[^A-Za-z0-9_])({_API_KEYS})")),
@@ -79,22 +77,18 @@ SHAPES = (
         "webhook address",
         _compile(
             r"(https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}|"
-            r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[A-Za-z0-9_-]{20,})",
+            r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[A-Za-z0-9_-]{20,})"
         ),
         certain=True,
     ),
     SecretShape(
         "token",
-        _compile(
-            r"(?i)(?:bearer|authorization['\"]?\s*[:=]\s*['\"]?(?:basic|token))\s+([A-Za-z0-9._~+/=-]{16,})",
-        ),
+        _compile(r"(?i)(?:bearer|authorization['\"]?\s*[:=]\s*['\"]?(?:basic|token))\s+([A-Za-z0-9._~+/=-]{16,})"),
     ),
     SecretShape("key", _compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})"), certain=True),
     SecretShape(
         "token",
-        _compile(
-            r"[?&](?:sig|signature|access_token|api_?key|auth_token|client_secret)=([A-Za-z0-9%._~+/-]{16,})",
-        ),
+        _compile(r"[?&](?:sig|signature|access_token|api_?key|auth_token|client_secret)=([A-Za-z0-9%._~+/-]{16,})"),
     ),
     SecretShape(
         "recovery phrase",

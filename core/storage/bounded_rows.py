@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
@@ -33,12 +33,8 @@ def read(tx: Tx, statement: TextClause, values: Mapping[str, object], most: int 
             if size > most:
                 return BoundedRows(rows, is_cut=True)
             rows.append(row)
-            size += _size(row)
+            size += sum(map(_size_of, row))
     return BoundedRows(rows, is_cut=False)
-
-
-def _size(values: Iterable[object]) -> int:
-    return sum(map(_size_of, values))
 
 
 def _size_of(value: object) -> int:

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple, cast
+from uuid import UUID
 
 import psycopg
 from psycopg.abc import Loader
 from psycopg.adapt import AdaptersMap
 from psycopg.pq import Format
 from pydantic_core import from_json, to_json
-from sqlalchemy import Connection, Engine, Executable, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, Executable, Table, TextClause, create_engine, make_url, text
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
@@ -376,10 +378,21 @@ def load_raw(adapters: AdaptersMap) -> None:
         adapters.register_loader(adapters.types[name].oid, cast("type[Loader]", as_sent))
 
 
+def first_id(moment: datetime) -> UUID:
+    """Return the least id from a moment on: ids are UUIDs of version 7, which begin with the time."""
+    return UUID(int=max(int(moment.timestamp() * 1000), 0) << 80)
+
+
 def message_places(places: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the values by which statements name messages: their sessions, and their ids in these."""
     pairs = list(places)
     return {"sessions": [session for session, _ in pairs], "messages": [message for _, message in pairs]}
+
+
+def like_pattern(piece: str) -> str:
+    """Return the pattern of LIKE for texts that hold a piece."""
+    escaped = piece.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%"
 
 
 def required_row(tx: Tx, statement: Executable, values: Mapping[str, Any], missing: str) -> Any:
@@ -421,7 +434,18 @@ def translate_errors(tx: Tx) -> Iterator[None]:
 
 def recordset(rows: Sequence[Mapping[str, object]]) -> str:
     """Encode rows as one JSON parameter for `json_to_recordset`: several times cheaper to send than arrays."""
-    return json.dumps(rows, ensure_ascii=False, default=_plain)
+    return json.dumps(rows, ensure_ascii=False, default=plain)
+
+
+def inserting(table: Table, names: Iterable[str], more: str = "") -> TextClause:
+    """Return the statement that inserts the rows of the recordset `:rows`, with these columns, for `:tenant`."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    columns = {name: table.c[name].type.compile(dialect) for name in names}
+    declared = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    return text(f"""
+        INSERT INTO {table.name} (tenant_id, {", ".join(columns)})
+        SELECT :tenant, {", ".join(columns)} FROM json_to_recordset(cast(:rows AS json)) AS r ({declared}) {more}
+    """)
 
 
 def text_array(values: Sequence[object]) -> str | None:
@@ -459,7 +483,8 @@ def _json_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """Return a value that JSON does not know as text; a time in ISO 8601."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 

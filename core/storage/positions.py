@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import text
 
 from core.errors import Malformed
 from core.storage.multiquery import BoundStatement
+
+Positions = TypeVar("Positions", "RequestPositions", None)
 
 NEWEST: Final = "latest"
 """Stands for the position that the primary has reached when it is asked."""
@@ -37,36 +39,29 @@ class RequestPositions:
         self.reached = max(self.reached, position)
 
 
-@contextmanager
-def of_request(after: str | None) -> Iterator[RequestPositions]:
+def of_request(after: str | None) -> AbstractContextManager[RequestPositions]:
     """Collect the positions of a request, whose threads inherit the context."""
-    positions = RequestPositions(after)
-    token = _CURRENT.set(positions)
-    try:
-        yield positions
-    finally:
-        _CURRENT.reset(token)
+    return _collecting(RequestPositions(after))
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
+def uncollected() -> AbstractContextManager[None]:
     """Ask no server for its position meanwhile."""
-    token = _CURRENT.set(None)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return _collecting(None)
 
 
-@contextmanager
-def after_newest() -> Iterator[None]:
+def after_newest() -> AbstractContextManager[Any]:
     """Let what is read meanwhile show everything that is committed now, for callers who know no position.
 
     Where the primary is away, any state will do.
     """
-    token = _CURRENT.set(RequestPositions(NEWEST, leniently=True))
+    return _collecting(RequestPositions(NEWEST, leniently=True))
+
+
+@contextmanager
+def _collecting(positions: Positions) -> Iterator[Positions]:
+    token = _CURRENT.set(positions)
     try:
-        yield
+        yield positions
     finally:
         _CURRENT.reset(token)
 

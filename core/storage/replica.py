@@ -280,15 +280,11 @@ class Replica:
         if last is None or last.started != state.started:
             if last is not None:
                 last.db.close()
-            self._last = self._opened(state.started)
+            self._last = _Server(storage.connect(self._url, self._pool, dispensable=True), state.started, {})
+            self._last.watch(self._last.db.engine)
         self._server, self._fault = self._last, None
         metrics.REPLICA_FIT.set(1)
         log.info("replica.used")
-
-    def _opened(self, started: str) -> _Server:
-        server = _Server(storage.connect(self._url, self._pool, dispensable=True), started, {})
-        server.watch(server.db.engine)
-        return server
 
     def _give_up(self, fault: str) -> None:
         """Read from the primary from now on, also what waits for the replica's answer, or fills its cache."""

@@ -47,12 +47,12 @@ def choose(tx: Tx, tenant_id: str, chosen: Json, default: TenantLimits) -> None:
             f"Above what the operator allows: {', '.join(f'{n} (at most {getattr(ceiling, n)})' for n in above)}. "
             "The operator raises limits with `imprint tenant limits`."
         )
-    _write(tx, tenant_id, {**stored, "chosen": checked})
+    settings_rows.write(tx, tenant_id, SETTING, {**stored, "chosen": checked})
 
 
 def grant(tx: Tx, tenant_id: str, granted: Json) -> None:
     """Set what the operator grants to the tenant in place of the installation's defaults. Invalid: not limits."""
-    _write(tx, tenant_id, {**_read(tx, tenant_id), "granted": _check(granted)})
+    settings_rows.write(tx, tenant_id, SETTING, {**_read(tx, tenant_id), "granted": _check(granted)})
 
 
 def _effective(stored: Json, default: TenantLimits) -> TenantLimits:
@@ -70,7 +70,3 @@ def _check(values: Json) -> Json:
 
 def _read(tx: Tx, tenant_id: str) -> dict[str, Any]:
     return dict(settings_rows.read(tx, tenant_id, SETTING) or {})
-
-
-def _write(tx: Tx, tenant_id: str, value: Json) -> None:
-    settings_rows.write(tx, tenant_id, SETTING, value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
@@ -59,12 +58,8 @@ def load(settings: Settings) -> Vault:
     try:
         written = key_files.read_or_make(path, lambda: base64.b64encode(os.urandom(key_files.KEY_BYTES)).decode())
     except OSError as error:
-        raise Misconfigured(_unwritable(path, error)) from error
+        raise Misconfigured(
+            f"There is no key for secrets, and none can be made at {path} ({error.strerror}). Set IMPRINT_SECRETS_KEY "
+            f"to 32 random bytes in base64 (`openssl rand -base64 32`), the same for all processes."
+        ) from error
     return Vault([key_files.decode(written, str(path))])
-
-
-def _unwritable(path: Path, error: OSError) -> str:
-    return (
-        f"There is no key for secrets, and none can be made at {path} ({error.strerror}). Set IMPRINT_SECRETS_KEY to "
-        f"32 random bytes in base64 (`openssl rand -base64 32`), the same for all processes."
-    )

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.storage.db import Tx, recordset
+from core.storage import tables
+from core.storage.db import Tx, inserting, recordset
 from core.types import Json
 
 
@@ -117,12 +118,11 @@ _UNLINK = text("""
 """)
 """Every relation starts from a memory that its change has touched."""
 
-_CITE_AGAIN = text("""
-    INSERT INTO evidence AS e (tenant_id, memory_id, session_id, message_id, event_id, quote, at, change_id)
-    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
-        memory_id uuid, session_id text, message_id text, event_id text, quote text, at timestamptz, change_id uuid)
-    ON CONFLICT DO NOTHING RETURNING to_jsonb(e) - 'tenant_id' AS kept
-""")
+_CITE_AGAIN = inserting(
+    tables.evidence,
+    "memory_id session_id message_id event_id quote at change_id".split(),
+    "ON CONFLICT DO NOTHING RETURNING to_jsonb(evidence) - 'tenant_id' AS kept",
+)
 
 _LINK_AGAIN = text("""
     INSERT INTO relations AS l (tenant_id, from_id, relation, to_id, at, change_id, strength)

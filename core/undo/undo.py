@@ -335,13 +335,10 @@ def _add_kept(
 def _event_of_undo(row: MemoryRow, move: Move, reason: str) -> Emission:
     now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
     if now_active and not was_active:
-        return announcements.event_about(row.id, "memory.restored", announcements.change_payload(row, reason, new=row))
+        return announcements.of_change(row, "memory.restored", reason, new=row)
     if was_active and row.status == Status.ARCHIVED:
-        return announcements.event_about(
-            row.id, "memory.archived", announcements.change_payload(row, reason, old=move.row)
-        )
-    payload = announcements.change_payload(row, reason, old=move.row, new=row)
-    return announcements.event_about(row.id, "memory.updated", payload | {"change": "undo"})
+        return announcements.of_change(row, "memory.archived", reason, old=move.row)
+    return announcements.of_update(row, "undo", reason, old=move.row)
 
 
 def _verdict(plan: UndoPlan, undone: Undone, reason: str) -> Json:

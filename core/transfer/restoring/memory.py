@@ -14,7 +14,7 @@ from core.consolidation import candidate_screening
 from core.entities import decisions
 from core.entities.resolution import Decision
 from core.inference.sound_vectors import embed_sound
-from core.memory import memories, restoration, retention, tombstones, updates
+from core.memory import memories, restoration, retention, tombstones, updates, writer
 from core.memory.restoration import RestoredMemory, RestoredVersion
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -65,7 +65,7 @@ def write(
     tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil, prepared: Prepared
 ) -> Iterator[Fate | str]:
     """Store the memories that are not there; one that is there gets the evidence that it lacks."""
-    restoration.lock(tx, context.tenant_id, context.user_id)
+    writer.lock(tx, context.tenant_id, context.user_id)
     erased = tombstones.are_erased(tx, context.tenant_id, context.user_id, [candidate for candidate, _ in prepared])
     outcomes = [
         ERASED if gone or until.covers(line.checked.recorded_at, line.checked.group_id) else memory
@@ -93,7 +93,7 @@ def write(
 
 def write_relations(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: ErasedUntil) -> Iterator[Fate | str]:
     """Store the relations that are not there, between memories that are."""
-    restoration.lock(tx, context.tenant_id, context.user_id)
+    writer.lock(tx, context.tenant_id, context.user_id)
     lines = [line.checked for line in batch]
     ids = _ids(tx, context, [n for line in lines for n in (line.from_, line.to)])
     relations = [

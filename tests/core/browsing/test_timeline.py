@@ -89,8 +89,8 @@ def test_an_index_finds_them(app: Database, settings: Settings, axis: timeline.A
     stored(app, *({"content": f"{n}", "user": f"u{n % 40}", "at": days(n % 300)} for n in range(4_000)))
     databases.analyzed(settings, "memories")
     values = {
-        "user": "u7",
-        "group": None,
+        "user_id": "u7",
+        "group_id": None,
         "category": None,
         "statuses": ["active"],
         "trusts": ["candidate"],

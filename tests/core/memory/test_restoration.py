@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import text
 
-from core.memory import memories, restoration
+from core.memory import memories, restoration, writer
 from core.memory.restoration import COLUMNS, RestoredEvidence, RestoredMemory, RestoredVersion
 from core.storage.db import Database
 from core.types import Relation
@@ -32,7 +32,7 @@ def a_restored(content: str, **more: Any) -> RestoredMemory:
 
 def restored(app: Database, *asked: RestoredMemory) -> None:
     with app.tenant(TENANT) as tx:
-        restoration.lock(tx, TENANT, "ada")
+        writer.lock(tx, TENANT, "ada")
         restoration.restore(tx, TENANT, "ada", asked, {"import": "i1"}, PERSON)
 
 
