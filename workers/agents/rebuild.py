@@ -29,7 +29,7 @@ from rules.engine.similarity import Meanings
 from rules.registry import store
 from workers.agents import extraction
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 OPEN = "running"
 """Status of a rebuild that has not been dropped."""
@@ -83,11 +83,7 @@ def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, J
 
 def _begin(tools: Tools, job: Job, mine: str) -> Any:
     """Return the rebuild and make the set `mine` its own; None: it was dropped."""
-    named = job.params.get("rebuild_id") or job.event.payload.get("rebuild_id")
-    try:
-        rebuild_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `rebuild_id`, not {named!r:.100}.") from None
+    rebuild_id = id_of(job, "rebuild_id")
     with tools.db.tenant(job.tenant_id) as tx:
         rebuild = tx.execute(_OPEN_REBUILD, {"id": rebuild_id, "open": OPEN}).one_or_none()
         if rebuild is not None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args
-from uuid import UUID
 
 from sqlalchemy import text
 
@@ -40,7 +39,7 @@ from workers.dispatch.admission import Wait
 from workers.dispatch.model import Job, NewDispatch, Outcome, PostponedPart
 from workers.routing import action_dispatches
 from workers.routing.action_dispatches import ActionLimits, FiredRule
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 PAGE: Final = 200
 """Events decided in one transaction."""
@@ -147,13 +146,8 @@ class _Page:
 
 def _open_replay(tools: Tools, job: Job) -> Any:
     """Return the replay that the event requests; None: it has ended or was cancelled."""
-    named = job.params.get("replay_id") or job.event.payload.get("replay_id")
-    try:
-        replay_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `replay_id`, not {named!r:.100}.") from None
     with tools.db.tenant(job.tenant_id) as tx:
-        return tx.execute(_OPEN, {"id": replay_id}).one_or_none()
+        return tx.execute(_OPEN, {"id": id_of(job, "replay_id")}).one_or_none()
 
 
 def _wait(reason: str) -> Wait:

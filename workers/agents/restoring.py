@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
-from uuid import UUID
 
-from core.errors import Conflict, Invalid, Never, NotFound, Problem
+from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import publishing
 from core.events.log import Cause, Emission
 from core.events.pending import Effect, Reported
@@ -24,7 +23,7 @@ from core.transfer.restoring.context import Context, LineTally
 from core.transfer.restoring.restorer import Restorer
 from core.types import Json
 from workers.dispatch.model import FollowUps, Job, Outcome
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 TURN_SECONDS: Final = 20.0
 """Time for which one dispatch restores before it makes room for others."""
@@ -65,11 +64,7 @@ def restore_archive(tools: Tools, job: Job) -> Outcome:
 
 def _begin(tools: Tools, job: Job) -> Restorer | None:
     """Mark the import as running; None: it has ended, or is gone."""
-    named = job.params.get("import_id") or job.event.payload.get("import_id")
-    try:
-        import_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `import_id`, not {named!r:.100}.") from None
+    import_id = id_of(job, "import_id")
     with tools.db.tenant(job.tenant_id) as tx:
         row = imports.begin(tx, import_id)
         allowed = limits.effective(tx, job.tenant_id, tools.settings.tenant_limits)
