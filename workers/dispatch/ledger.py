@@ -369,7 +369,7 @@ def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome, span: Span) -> li
         metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.PENDING).inc()
     metrics.DISPATCHES.labels(job.target, job.queue, DispatchStatus.DONE).inc()
     for _ in outcome.failed:
-        failures.count_dead(job, Never.__name__)
+        failures.count_dead(job.target, job.queue, Never.__name__)
     for status in postponed:
         metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     outcome.count(result)
@@ -481,7 +481,7 @@ def _record_failure(
     if again:
         metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     else:
-        failures.count_dead(job, type(error).__name__)
+        failures.count_dead(job.target, job.queue, type(error).__name__)
     log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error), **_frames(error))
     return following
 

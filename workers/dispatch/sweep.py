@@ -56,7 +56,7 @@ def due(tx: Tx, policy: LedgerPolicy, limit: int = 500, looks: Looks | None = No
             metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
         if row.status == DispatchStatus.DEAD:
             emit_dead(tx, row, row.error)
-            failures.count_dead(row, failures.OVERRAN if row.overran else failures.LOST)
+            failures.count_dead(row.target, row.queue, failures.OVERRAN if row.overran else failures.LOST)
             readied += ready_waiting(tx, row)
         else:
             readied.append((row.tenant_id, row.queue, row.id))
