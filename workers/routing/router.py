@@ -290,7 +290,7 @@ def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: L
     for verdict in verdicts:
         if not verdict.fired:
             _add_decision(decided, event, verdict, "held", verdict.held_by)
-        elif any(getattr(verdict.flow, stage) for stage in STAGES):
+        elif any(getattr(verdict.rule.flow, stage) for stage in STAGES):
             matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
         else:
             mode = _mode(router, event.tenant_id, verdict.rule)
