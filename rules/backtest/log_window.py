@@ -91,7 +91,7 @@ class LogWindow:
     def _merge(self) -> Iterator[Met]:
         """Merge due times before the first event that is not earlier; late events do not set the clock back."""
         on_log = [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
-        ticks = heapq.merge(self._ticks(), self.alarms.looks(), key=_time)
+        ticks = heapq.merge(self._ticks(), self.alarms.looks(), key=lambda met: met[0].time)
         tick, clock = next(ticks, None), self.since
         for event in self._log():
             clock = max(clock, event.time)
@@ -141,10 +141,6 @@ def _page(merged: Iterator[Met]) -> list[Met]:
             break
         page.append(met)
     return page
-
-
-def _time(met: Met) -> datetime:
-    return met[0].time
 
 
 def open_window(
@@ -251,7 +247,6 @@ def _count_ticks(db: Database, tenant_id: str, ticks: Sequence[Tick]) -> int:
 
 
 def _users(db: Database, tenant_id: str) -> Iterator[str]:
-    """Yield all users of the tenant, page by page."""
     after = None
     while True:
         with reading.read_only(db, tenant_id) as tx:
@@ -263,7 +258,6 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
 
 
 def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
-    """Return the event that the clock would emit."""
     return alarm_history.event_of(seq, scheduled.tenant_id, schedules.tick(scheduled, due, user_id))
 
 
