@@ -215,28 +215,11 @@ def _event_of(row: Any) -> Event:
     """Return the event of a claimed dispatch, in the chain of the dispatch."""
     if row.event_seq is None:
         raise ValueError(f"Dispatch {row.id} reacts to no event.")
-    return Event(
-        seq=row.event_seq,
-        tenant_id=row.tenant_id,
-        id=row.event_id,
-        source=row.source,
-        event_type=row.event_type,
-        subject=row.subject,
-        time=row.time,
-        payload=row.payload,
-        session_id=row.session_id,
-        user_id=row.user_id,
-        correlation_id=row.correlation_id,
-        causation_id=row.causation_id,
-        hop=row.hop,
-        root_seq=row.root_seq,
-        lineage=tuple(row.lineage),
-        extensions=row.extensions,
-    )
+    fields = {name: getattr(row, name) for name in Event.__slots__ if name not in {"id", "seq"}}
+    return Event(**fields | {"id": row.event_id, "seq": row.event_seq, "lineage": tuple(row.lineage)})
 
 
 def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) -> Job:
-    """Return the job of a claimed dispatch."""
     _show_zeros(row.target, row.queue)
     metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.RUNNING).inc()
     if row.waited is not None:
@@ -446,7 +429,6 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
 
 
 def _hold_until(dispatch: NewDispatch, at: datetime) -> NewDispatch:
-    """Hold a dispatch until a time."""
     return replace(
         dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
     )

@@ -320,22 +320,16 @@ def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
 
 def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Readied]:
     """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
-    acting = _make_dispatches(router, decided)
+    acting: list[tuple[FiredRule, Sequence[NewDispatch]]] = []
+    for occasion in decided.occasions:
+        work = partial(action_dispatches.dispatches, router.shop, occasion, decided.now)
+        several = isolated(decided.dispatches, occasion.event, work, occasion)
+        acting += [(occasion, several)] if several else []
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
     keys = insertion.insert_rows(tx, [*decided.dispatches, *(d for d, _ in made), *more])
     action_dispatches.ask_for_approval(tx, made)
     action_dispatches.clear_lanes(tx, acting)
     return keys
-
-
-def _make_dispatches(router: Router, decided: BatchDecisions) -> list[tuple[FiredRule, Sequence[NewDispatch]]]:
-    """Return the dispatches of each rule that acts."""
-    acting: list[tuple[FiredRule, Sequence[NewDispatch]]] = []
-    for occasion in decided.occasions:
-        work = partial(action_dispatches.dispatches, router.shop, occasion, decided.now)
-        made = isolated(decided.dispatches, occasion.event, work, occasion)
-        acting += [(occasion, made)] if made else []
-    return acting
 
 
 def _hop_limit_letter(event: Event, verdicts: Sequence[RuleVerdict]) -> NewDispatch:
