@@ -122,7 +122,6 @@ def _draft(event: Incoming) -> Draft:
 
 
 def _arrays_of(rows: Sequence[Json], names: Sequence[str]) -> dict[str, str | None]:
-    """Return some columns of rows as arrays."""
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
     if "extras" in columns:
         columns["extras"] = json_texts(columns["extras"])

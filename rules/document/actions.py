@@ -74,7 +74,6 @@ class RunAgent(Model):
 
     @model_validator(mode="after")
     def _can_forget(self) -> Self:
-        """Require parameters that the forgetter obeys."""
         fault = forgetter_params.fault(self.params) if self.target == FORGETTER else None
         if fault is not None:
             raise refuse(fault[1], f"params/{fault[0]}")

@@ -115,7 +115,6 @@ def fault(value: Any) -> Problem | None:
 
 
 def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a value, each with its place."""
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, list):

@@ -208,7 +208,6 @@ def table(scheduled: Scheduled) -> Json:
 
 
 def _times_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """Yield the due times after a moment, in UTC."""
     if schedule.every_seconds is not None:
         step = timedelta(seconds=schedule.every_seconds)
         return (EPOCH + number * step for number in count((after - EPOCH) // step + 1))

@@ -66,7 +66,6 @@ def _conversation(entry: FileEntry) -> Iterator[Record]:
 
 
 def _saved_list(entry: FileEntry) -> Iterator[Record]:
-    """Yield the memories of ChatGPT's own list."""
     for number, item in enumerate(fields.items(entry.value["memories"])):
         saved = fields.mapping(item)
         content = fields.text(saved.get("content")).strip()
