@@ -219,11 +219,6 @@ class BusMessage:
         return parsing.parse_delivery(self.body, self.named, self.identity, **limits)
 
 
-def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
-    """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    BusMessage(intake_, body, headers, content_type).accept()
-
-
 def _identity(properties: Mapping[str, Any], body: bytes, *, on_redis: bool) -> str | None:
     """Return what tells a message from others, the same at each of its deliveries; None: nothing does.
 
