@@ -123,7 +123,8 @@ class LogWindow:
             scheduled = self._schedule_of(tick.sides[0])
             users: Iterable[str | None] = _users(self.db, self.tenant_id) if tick.for_users else (None,)
             for user in users:
-                yield _tick(next(seqs), scheduled, tick.due, user), tick.sides
+                announced = schedules.tick(scheduled, tick.due, user)
+                yield alarm_history.event_of(next(seqs), self.tenant_id, announced), tick.sides
 
     def _schedule_of(self, side: Side) -> Scheduled:
         rule, version = self.rules[side]
@@ -255,10 +256,6 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
         if len(page) < PAGE:
             return
         after = page[-1]
-
-
-def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
-    return alarm_history.event_of(seq, scheduled.tenant_id, schedules.tick(scheduled, due, user_id))
 
 
 _BEGIN = text("SELECT min(time) FROM events")

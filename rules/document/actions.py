@@ -185,12 +185,9 @@ class SecretName(Model):
     ]
 
 
-def _kind(value: object) -> str:
-    return "<secret>" if isinstance(value, dict | SecretName) else "<text>"
-
-
 HeaderValue = Annotated[
-    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")], Discriminator(_kind)
+    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")],
+    Discriminator(lambda value: "<secret>" if isinstance(value, dict | SecretName) else "<text>"),
 ]
 
 

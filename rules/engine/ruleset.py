@@ -218,7 +218,9 @@ class _Table:
         self._may_stop = any(entry.rule.stop for entry in entries)
         self.fired = [RuleVerdict(*entry.verdict, _NO_KEYS) for entry in entries]
         self._once = frozenset(entry.rule.name for entry in entries if not entry.rule.repeat)
-        self.unsettled = self._mask(lambda entry: self._may_stop or _is_open(entry))
+        self.unsettled = self._mask(
+            lambda entry: self._may_stop or entry.is_guarded or entry.keys is not None or entry.test is not None
+        )
         self.asking = self._mask(lambda entry: bool(entry.asks))
         self.meaning = self._mask(lambda entry: bool(entry.meant))
 
@@ -252,11 +254,6 @@ class _Table:
 
 _new: Final = tuple.__new__
 """Creates a named tuple in a third of its constructor's time."""
-
-
-def _is_open(entry: _CompiledRule) -> bool:
-    """Return whether a rule that the index lets pass has anything left to decide."""
-    return entry.is_guarded or entry.keys is not None or entry.test is not None
 
 
 def _decide_entry(entry: _CompiledRule, facts: Facts, course: _Course) -> RuleVerdict:
