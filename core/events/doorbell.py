@@ -29,7 +29,6 @@ LISTEN_SECONDS = 1.0
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
 """Errors of a broker that is away: kombu lets those of its clients for Redis and RabbitMQ through."""
 
-
 ANSWER_SECONDS = 5.0
 """Longest wait for an answer of Redis; without it, what is sent to one that has gone without a word waits for ever."""
 

@@ -23,7 +23,6 @@ TITLE: Final = 1_000
 
 ID: Final = 200
 
-
 STATUSES: Final[Mapping[str, str]] = {
     word: status
     for language in languages.ALL

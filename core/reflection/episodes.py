@@ -139,10 +139,8 @@ class Narratives(ModelAnswer):
 
 PROMPT: Final = ModelPrompt("episode.v1", Narratives)
 
-
 Telling = Mapping[str, Mapping[str, float]]
 """Telling sentences by the id of their message, each with its weight."""
-
 
 Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Narrates a conversation for participants by name; a participant is missing only if that failed."""

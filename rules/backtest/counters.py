@@ -21,7 +21,6 @@ SHOWN_EVENTS: Final = 20
 SETTLED_FROM: Final = 1_000
 """Number of unmatched firings from which it is checked whether the other side may still follow."""
 
-
 Side = Literal["draft", "in_force"]
 """Side of the comparison: the draft, or the rule in force under its name."""
 

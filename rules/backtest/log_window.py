@@ -49,7 +49,6 @@ Sides = Sequence[Side]
 Met = tuple[Event, Sides]
 """An event, and the sides that see it: a scheduled rule sees its due times, any other the log."""
 
-
 Numbered = tuple[Rule, int]
 """A rule with its version."""
 

@@ -47,7 +47,6 @@ Params = Annotated[
 ]
 TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
 
-
 FORGETTER: Final = "memory_forgetter"
 """Name of the agent that carries out requests to forget."""
 

@@ -53,7 +53,6 @@ MAX_NESTING = 32
 ROUNDS: Final = 4
 """Maximum passes over a document, each without the faulty parts found before, as some checks depend on others."""
 
-
 EventTypes = Annotated[
     Annotated[TypePattern, Tag("<one>")]
     | Annotated[Annotated[list[TypePattern], Field(min_length=1, max_length=50)], Tag("<many>")],

@@ -92,7 +92,6 @@ _WAITING_ALONE = text("""
 """)
 """A locked row is being claimed, and will find the place free; waiting for it would be a deadlock."""
 
-
 _WAITING_IN_LANE = text("""
     WITH oldest AS MATERIALIZED (
         SELECT id FROM dispatches WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'pending'

@@ -55,7 +55,6 @@ from workers.dispatch.sweep import emit_dead
 
 log = structlog.get_logger()
 
-
 TURN_SECONDS = 0.05
 """Time for which a process continues with one tenant before it takes the next task from the broker."""
 
@@ -499,7 +498,6 @@ _STEP_ASIDE = text("""
     RETURNING target, queue
 """)
 
-
 _DONE = text("SELECT id, queue, target FROM end_dispatch(:id, :lease, :result, :hands_on)")
 
 _LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")
@@ -536,7 +534,6 @@ _POSTPONED_PART = text(f"""
 """Beside the dispatch that it was a part of, like a dead one: what follows by rule has the rest, and does not wait."""
 
 _WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
-
 
 _OLD = text("SELECT created_at < clock_timestamp() - cast(:age AS interval) FROM dispatches WHERE id = :id")
 

@@ -51,7 +51,6 @@ Positions = Sequence[tuple[str, int]]
 INDEXER = "knowledge_indexer"
 """Agent that runs for every message, whatever the rules say: an accepted message must be found."""
 
-
 IDLE_POLLS: Final = 4
 """Polls that are one while nothing goes on: the API and the clock give a hint of each event, the others come from
 dispatches."""
