@@ -10,7 +10,6 @@ from typing import Any
 from amqp.exceptions import AMQPError
 from kombu import Connection, Exchange, Queue
 from kombu.exceptions import KombuError
-from kombu.message import Message
 from redis.exceptions import RedisError
 
 from core.config import Settings
@@ -121,7 +120,7 @@ class DoorbellListener:
         queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
         with (
             _connection(self._url) as connection,
-            connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True),
+            connection.Consumer([queue], callbacks=[lambda *_: self._heard()], no_ack=True),
         ):
             self.is_listening = True
             self._heard()
@@ -131,9 +130,6 @@ class DoorbellListener:
                         connection.drain_events(timeout=LISTEN_SECONDS)
             finally:
                 self.is_listening = False
-
-    def _on_ring(self, _body: object, _message: Message) -> None:
-        self._heard()
 
 
 def _connection(url: str) -> Connection:

@@ -106,7 +106,8 @@ class BusConsumer:
                         connection.drain_events(timeout=LISTEN_SECONDS)
 
     def _on_message(self, message: _CompressedMessage) -> None:
-        body = _bytes(message.body)
+        sent = message.body
+        body = bytes(sent) if isinstance(sent, bytes | bytearray | memoryview) else str(sent).encode()
         if message.compression is not None:
             _refuse("compressed", len(body), "Compressed messages are not read. Publish without `compression`.")
         elif len(body) > self._intake.message_bytes:
@@ -268,13 +269,3 @@ def _write_dead_letter(intake_: Intake, tenant_id: str, body: bytes, reason: str
     )
     with intake_.app.tenant(tenant_id) as tx:
         insertion.insert(tx, [letter], resend_s=0)
-
-
-def _bytes(body: object) -> bytes:
-    return (
-        body
-        if isinstance(body, bytes)
-        else bytes(body)
-        if isinstance(body, bytearray | memoryview)
-        else str(body).encode()
-    )

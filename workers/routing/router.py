@@ -478,7 +478,7 @@ def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, 
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
-        return {position: lookup for event, names in requested for position, lookup in [_look_up_one(tx, event, names)]}
+        return dict(_look_up_one(tx, event, names) for event, names in requested)
     return {(event.tenant_id, event.seq): lookups.lookup_of(answers, event) for event in batch}
 
 
