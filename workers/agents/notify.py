@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from zoneinfo import ZoneInfo
@@ -121,21 +122,12 @@ def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
         return Outcome(Reported(result))
     if address.startswith("mailto:"):
         to, subject = _mailbox(address, job.params.get("subject"), body)
-
-        def send() -> Json:
-            mail.send(tools.settings, job.id, to, subject, body)
-            return result
-
-        return endpoint_health.call_endpoint(tools, job, channel, send)
+        send = partial(mail.send, tools.settings, job.id, to, subject, body)
+        return endpoint_health.call_endpoint(tools, job, channel, send, result)
     carrier = _carrier(tools, address)
     if carrier is not None:
         notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), body)
-
-        def hand_over() -> Json:
-            carrier.send(notice)
-            return result
-
-        return endpoint_health.call_endpoint(tools, job, channel, hand_over)
+        return endpoint_health.call_endpoint(tools, job, channel, partial(carrier.send, notice), result)
     content = {"text": body, "channel": channel, "event_id": job.event.id}
     parcel = WebhookRequest(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return webhook_client.deliver(tools, job, parcel, result)

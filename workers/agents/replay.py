@@ -64,7 +64,8 @@ def replay_events(tools: Tools, job: Job) -> Outcome:
         waits = tx.execute(_OPEN_DISPATCHES, {"id": replay.id, "most": MOST_OPEN}).scalar_one()
     if waits >= MOST_OPEN:
         reason = f"{waits} dispatches of this replay are still to be carried out."
-        return Outcome(Reported({"waits": waits}), postponed=[PostponedPart(job.params, _wait(reason))])
+        wait = Wait(reason, datetime.now(UTC) + PAUSE)
+        return Outcome(Reported({"waits": waits}), postponed=[PostponedPart(job.params, wait)])
     page = _decide_page(tools, tools.actions, job, replay)
     then = () if page.is_last else ((job.target, job.params),)
     return Outcome(page, then=then, count=page.count, decided=[made for made, _ in page.dispatches])
@@ -148,10 +149,6 @@ def _open_replay(tools: Tools, job: Job) -> Any:
     """Return the replay that the event requests; None: it has ended or was cancelled."""
     with tools.db.tenant(job.tenant_id) as tx:
         return tx.execute(_OPEN, {"id": id_of(job, "replay_id")}).one_or_none()
-
-
-def _wait(reason: str) -> Wait:
-    return Wait(reason, datetime.now(UTC) + PAUSE)
 
 
 def _decide_page(tools: Tools, limits: ActionLimits, job: Job, replay: Any) -> _Page:

@@ -22,14 +22,14 @@ RETRY_PAUSES: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
 """Seconds until an address is tried again after each failure, as Standard Webhooks advises: over a day in all."""
 
 
-def call_endpoint(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> Outcome:
-    """Call an address unless it is disabled, and record its health; the outcome is the result of `call`.
+def call_endpoint(tools: Tools, job: Job, address: str, call: Callable[[], Json | None], result: Json) -> Outcome:
+    """Call an address unless it is disabled, and record its health; the outcome is `result` with that of the call.
 
     Later: it failed, with a pause that grows. Never: it refused for good, or is disabled.
     """
     failing = _require_enabled(tools.db, job, address)
     try:
-        result = call()
+        result = result | (call() or {})
     except Later as error:
         _record_failure(tools.db, job, address, str(error), tools.settings.webhook_give_up_seconds)
         raise Later(str(error), after=_pause(job.attempt, error.after)) from error

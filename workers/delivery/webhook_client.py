@@ -69,7 +69,7 @@ for _outcome in ("delivered", "retried", "refused"):
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(
-        tools, job, parcel.address, lambda: {**result, "status": _counted(tools.settings, job, parcel)}
+        tools, job, parcel.address, lambda: {"status": _counted(tools.settings, job, parcel)}, result
     )
 
 
