@@ -102,7 +102,7 @@ def id_of(job: Job, name: str) -> UUID:
     try:
         return UUID(str(named))
     except ValueError:
-        raise Never(f"{job.target} needs `{name}`, not {named!r:.100}.") from None
+        raise Never(f"{job.target} needs an id in `{name}`, not {named!r:.100}.") from None
 
 
 def count_changes(counts: Mapping[str, int]) -> None:
