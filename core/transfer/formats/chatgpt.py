@@ -60,7 +60,7 @@ def _conversation(entry: FileEntry) -> Iterator[Record]:
     yield from (Skipped(f"{entry.where}/mapping/{node_id}", branches.LEFT) for node_id in left)
     if turns:
         identity = conversation_id or fields.digest(*(turn.id for turn in turns))
-        yield Conversation(f"chatgpt/{identity}", turns, fields.text(talk.get("title")))
+        yield Conversation(f"chatgpt/{identity}", turns)
     else:
         yield Skipped(entry.where, NO_TURNS, odd=not isinstance(talk.get("mapping"), dict))
 

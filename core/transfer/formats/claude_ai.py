@@ -56,7 +56,7 @@ def _conversation(entry: FileEntry) -> Iterator[Record]:
         yield from (Skipped(where, reason) for reason in left)
     if turns:
         identity = fields.text(entry.value.get("uuid")) or fields.digest(*(turn.id for turn in turns))
-        yield Conversation(f"claude/{identity}", turns, fields.text(entry.value.get("name")))
+        yield Conversation(f"claude/{identity}", turns)
     else:
         odd = not isinstance(entry.value.get("chat_messages"), list)
         yield Skipped(entry.where, "a conversation without text", odd)
