@@ -36,7 +36,7 @@ def compile_conditions(tree: Node | None) -> Predicate:
     makers = {"all": _all_of, "any": _any_of, "none": _none_of}
     members = sorted(tree.members(), key=lambda member: sum(map(cost, member[1])))
     return _all_of(
-        [makers[word]([compile_conditions(node) for node in sorted(nodes, key=cost)]) for word, nodes in members]
+        [makers[name]([compile_conditions(node) for node in sorted(nodes, key=cost)]) for name, nodes in members]
     )
 
 
