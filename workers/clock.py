@@ -38,7 +38,7 @@ from rules.registry import defaults
 from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
 from workers.dispatch import relay, sweep
-from workers.dispatch.policy import policy_of
+from workers.dispatch.model import LedgerPolicy
 from workers.dispatch.relay import DispatchRef
 from workers.dispatch.sweep import Looks
 from workers.gauges import GAUGE_SECONDS, Gauges
@@ -237,7 +237,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _owed(self) -> list[DispatchRef]:
         """Return dispatches to send; in two transactions, because each ends with the turns locked."""
-        policy = policy_of(self._settings)
+        policy = LedgerPolicy.of(self._settings)
         with self._db.queue() as tx:
             released = sweep.release(tx, policy)
         with self._db.queue() as tx:

@@ -20,7 +20,7 @@ from core.storage.db import Database
 from core.storage.tables import metadata
 from workers.dispatch import backlog, fair_share
 from workers.dispatch.backlog import Backlog
-from workers.dispatch.policy import policy_of
+from workers.dispatch.model import LedgerPolicy
 
 GAUGE_SECONDS: Final = 5.0
 """Interval at which gauges are read, and obsolete rows are deleted."""
@@ -46,7 +46,7 @@ class Gauges:
             self.database.ask_queues(
                 (_NOW, {}),
                 (_UNROUTED, {}),
-                *backlog.asking(policy_of(self.settings)),
+                *backlog.asking(LedgerPolicy.of(self.settings)),
                 (_OLDEST, {}),
                 fair_share.READY,
                 heartbeat.PROCESSES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -29,7 +29,7 @@ from workers import niceness, task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
 from workers.routing.bus_consumer import BusConsumer, Intake
-from workers.routing.router import Turns
+from workers.routing.router import Router, Turns
 
 log = structlog.get_logger()
 
@@ -50,7 +50,7 @@ def run_router(
     beside: Callable[[Celery, Settings, Database], Sequence[Companion]] = lambda *_: (),
     also: Sequence[heartbeat.ProcessPart] = (),
 ) -> None:
-    """Route until stopped: at each hint, and at each poll for lost hints.
+    """Route until stopped.
 
     `beside` starts more in this process, on the router's pool; its heartbeat says what that is (`also`).
     """
@@ -59,9 +59,23 @@ def run_router(
     require(routing.db, app, settings)
     niceness.yield_to_requests(settings, routes=True)
     tracing.start("imprint-router")
-    url = broker_url(settings)
-    celery = celery_app.create(settings, url)
+    celery = celery_app.create(settings, broker_url(settings))
+    loop, parts = routing_loop(settings, celery, routing, app, also)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: loop.stop())
+    more = beside(celery, settings, routing.db)
+    try:
+        loop.run()
+    finally:
+        for part in (*more, *parts, routing.db, app):
+            part.close()
+        tracing.stop()
 
+
+def routing_loop(
+    settings: Settings, celery: Celery, routing: Router, app: Database, also: Iterable[heartbeat.ProcessPart]
+) -> tuple[Loop, list[Companion]]:
+    """Return the loop that routes, at each hint and at each poll for lost hints, and what runs beside it already."""
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
@@ -69,19 +83,11 @@ def run_router(
         turns.expect()
         loop.wake()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: loop.stop())
+    url, limits = broker_url(settings), (settings.batch_events, settings.event_bytes)
     ear = DoorbellListener(url, ring)
-    heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=also), CacheSweeper()
-    limits = settings.batch_events, settings.event_bytes
+    heart = Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=also)
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
-    more = beside(celery, settings, routing.db)
-    try:
-        loop.run()
-    finally:
-        for part in (*more, ear, heart, sweeper, bus, routing.db, app):
-            part.close()
-        tracing.stop()
+    return loop, [ear, heart, CacheSweeper(), bus]
 
 
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None, idle: int | None = None) -> None:

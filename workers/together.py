@@ -9,31 +9,24 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
-from sqlalchemy.exc import DBAPIError
 
 from core import metrics, tracing
 from core.agents import QUEUES
 from core.config import Settings
-from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
+from core.events.doorbell import broker_url
 from core.inference.configured_embedder import require_model
-from core.loop import Loop
 from core.maintenance import heartbeat
-from core.maintenance.cache_sweeper import CacheSweeper
-from core.maintenance.heartbeat import Heartbeat
 from core.storage import db
 from core.storage.db import Database
 from workers import app as celery_app
 from workers import niceness, scheduling, task, wiring
-from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
-from workers.processes import Companion, require
-from workers.routing.bus_consumer import BusConsumer, Intake
-from workers.routing.router import Router, Turns
+from workers.processes import Companion, require, routing_loop
+from workers.routing.router import Router
 
 THREADS: Final = 5
 """Dispatches at work at once, of both queues."""
@@ -50,8 +43,7 @@ def run_together(settings: Settings) -> None:
     require(routing.db, app, settings)
     niceness.yield_to_requests(settings, routes=True)
     tracing.start("imprint-workers")
-    url = broker_url(settings)
-    celery = task.with_task(celery_app.create(settings, url), settings, forks=False)
+    celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings, forks=False)
     beside: list[Companion] = []
 
     def begin(**_: object) -> None:
@@ -79,28 +71,11 @@ def _beside_the_router() -> Iterator[heartbeat.ProcessPart]:
 
 
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Companion]:
-    """Start everything beside the worker."""
-    url = broker_url(settings)
     for queue in QUEUES:
         metrics.CELERY_TASKS_ACTIVE.labels(heartbeat.node(queue))  # as in a worker of its own
-    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
-    loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
-
-    def ring() -> None:
-        turns.expect()
-        loop.wake()
-
-    limits = settings.batch_events, settings.event_bytes
-    intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
-    ear = DoorbellListener(url, ring)
+    loop, parts = routing_loop(settings, celery, routing, app, _beside_the_router())
     loop.start()
     ticking = scheduling.start_clock(celery, settings, routing.db)
-    parts: list[Companion] = [
-        ear,
-        BusConsumer(url, intake),
-        Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=_beside_the_router()),
-        CacheSweeper(),
-    ]
     if settings.mirror_dir is not None:
         parts.append(MirrorWatcher(app, settings.mirror_dir))
     return [*ticking, loop, *parts, routing.db, app]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Self
+from uuid import UUID
 
 from core import metrics
 from core.config import Settings
@@ -93,6 +94,15 @@ def user_of(job: Job) -> str:
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
     return str(user_id)
+
+
+def id_of(job: Job, name: str) -> UUID:
+    """Return the id that the parameters of a job, else its event, have under a name. Never: there is none."""
+    named = job.params.get(name) or job.event.payload.get(name)
+    try:
+        return UUID(str(named))
+    except ValueError:
+        raise Never(f"{job.target} needs an id in `{name}`, not {named!r:.100}.") from None
 
 
 def count_changes(counts: Mapping[str, int]) -> None:

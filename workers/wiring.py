@@ -16,8 +16,7 @@ from rules.engine.similarity import MeaningsByModel
 from rules.registry.live_rules import LiveRules
 from workers.agents import table
 from workers.dispatch.admission import ModelAdmission
-from workers.dispatch.model import Ledger
-from workers.dispatch.policy import policy_of
+from workers.dispatch.model import Ledger, LedgerPolicy
 from workers.routing.action_dispatches import ActionLimits
 from workers.routing.router import Router
 from workers.tools import Tools
@@ -37,7 +36,7 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
         db=app,
         agents=table.bind(tools),
         queues=table.queues(settings),
-        policy=policy_of(settings),
+        policy=LedgerPolicy.of(settings),
         admission_control=admission_control(settings),
         seconds=table.seconds(settings),
         model=model,
@@ -77,5 +76,5 @@ def router(settings: Settings) -> Router:
         meanings=MeaningsByModel(embedders.of),
         batch=ROUTE_BATCH,
         max_hops=settings.max_hops,
-        shares=policy_of(settings).shares,
+        shares=LedgerPolicy.of(settings).shares,
     )

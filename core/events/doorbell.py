@@ -10,7 +10,6 @@ from typing import Any
 from amqp.exceptions import AMQPError
 from kombu import Connection, Exchange, Queue
 from kombu.exceptions import KombuError
-from kombu.message import Message
 from redis.exceptions import RedisError
 
 from core.config import Settings
@@ -28,7 +27,6 @@ LISTEN_SECONDS = 1.0
 
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
 """Errors of a broker that is away: kombu lets those of its clients for Redis and RabbitMQ through."""
-
 
 ANSWER_SECONDS = 5.0
 """Longest wait for an answer of Redis; without it, what is sent to one that has gone without a word waits for ever."""
@@ -122,7 +120,7 @@ class DoorbellListener:
         queue = Queue("", EXCHANGE, exclusive=True, auto_delete=True, durable=False)
         with (
             _connection(self._url) as connection,
-            connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True),
+            connection.Consumer([queue], callbacks=[lambda *_: self._heard()], no_ack=True),
         ):
             self.is_listening = True
             self._heard()
@@ -132,9 +130,6 @@ class DoorbellListener:
                         connection.drain_events(timeout=LISTEN_SECONDS)
             finally:
                 self.is_listening = False
-
-    def _on_ring(self, _body: object, _message: Message) -> None:
-        self._heard()
 
 
 def _connection(url: str) -> Connection:

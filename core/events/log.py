@@ -255,7 +255,6 @@ def _incoming_of_announcement(announcement: Announcement) -> Incoming:
 
 
 def _columns(batch: Sequence[Incoming]) -> Json:
-    """Return a batch as an array for each column."""
     extensions = trace_context.stored([event.extensions for event in batch])
     return {
         "ids": text_array([event.id for event in batch]),

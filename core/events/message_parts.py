@@ -25,13 +25,8 @@ DEPTH: Final = 4
 _TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """Parts of text, and the field that holds it."""
 
-_KEYED: Final = (
-    "function_call",
-    "function_response",
-    "inline_data",
-    "file_data",
-    "executable_code",
-    "code_execution_result",
+_KEYED: Final = tuple(
+    "function_call function_response inline_data file_data executable_code code_execution_result".split()
 )
 """Parts without a type, which Gemini names by the key of their value."""
 

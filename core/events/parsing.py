@@ -46,7 +46,6 @@ Item = TypeVar("Item")
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
 
-
 _PLAIN = re.compile("[A-Za-z0-9_:@-][A-Za-z0-9_:@.-]*").fullmatch
 """Match an id in which nothing can be wrong, as nearly all are: checked in a fifth of the time."""
 
@@ -113,7 +112,6 @@ PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
-
 
 _CONTENT: Json = {
     "title": "Content",
@@ -250,7 +248,6 @@ VERDICTS = ("confirm", "weaken", "correct")
 
 STATEMENT_CHARACTERS = 2_000
 """Longest correction of a memory."""
-
 
 PAYLOADS: Mapping[str, type[Payload]] = {
     "session.started": SessionStarted,
@@ -644,7 +641,6 @@ CLOUD_NAMES = {
     "correlationid": "correlation_id",
     "causationid": "causation_id",
 }
-
 
 NATIVE_NAMES = {native: name for name, native in CLOUD_NAMES.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,6 +26,13 @@ class Reported:
 
     def write(self, _tx: Tx, _author: Author) -> Json:
         return self.result
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A change that a function writes."""
+
+    write: Callable[[Tx, Author], Json]
 
 
 @dataclass(frozen=True, slots=True)

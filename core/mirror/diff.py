@@ -191,12 +191,11 @@ def _moved_fields(now: MemoryLine, then: MemoryLine | None, memory: Memory) -> f
     """Return whether a line was put under other headings that contradict the database."""
     if then is None:
         return frozenset()
-    names = []
-    for name in ("category", "topic"):
-        mine = getattr(now.group, name)
-        if mine not in {None, getattr(then.group, name), getattr(memory.group, name)}:
-            names.append(name)
-    return frozenset(names)
+    return frozenset(
+        name
+        for name in ("category", "topic")
+        if getattr(now.group, name) not in {None, getattr(then.group, name), getattr(memory.group, name)}
+    )
 
 
 def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, int], findings: Findings) -> None:

@@ -209,7 +209,6 @@ _EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
 
 _HEADING = re.compile(r"^(#{1,6})\s+(\S.*)$")
 
-
 _INLINE = re.compile(r"(?:^|(?<=[\s,;，；。]))(?:\d{1,2}[.)、）]|[（(]\d{1,2}[)）]|[①②③④⑤⑥⑦⑧⑨])\s*")
 
 _TITLE = re.compile(rf"^[#*\s]*(?:{'|'.join(forms.title for forms in _FORMS)})[*\s]*[:：][*\s]*", re.IGNORECASE)

@@ -23,7 +23,6 @@ TITLE: Final = 1_000
 
 ID: Final = 200
 
-
 STATUSES: Final[Mapping[str, str]] = {
     word: status
     for language in languages.ALL
@@ -34,18 +33,7 @@ STATUSES: Final[Mapping[str, str]] = {
 
 _GOALS: Final = ("goal", "objective", "title", "name", "task", "summary", "description")
 _TITLES: Final = ("title", "content", "step", "text", "description", "task", "name", "action", "goal")
-_CHILDREN: Final = (
-    "steps",
-    "todos",
-    "plan",
-    "tasks",
-    "items",
-    "substeps",
-    "subtasks",
-    "children",
-    "todo_list",
-    "checklist",
-)
+_CHILDREN: Final = tuple("steps todos plan tasks items substeps subtasks children todo_list checklist".split())
 _STATES: Final = ("status", "state")
 _TICKS: Final = ("done", "completed", "is_done", "is_completed", "checked", "finished")
 _PAST: Final = ("past_steps", "completed_steps")

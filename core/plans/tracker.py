@@ -75,7 +75,7 @@ class PendingPlans:
         if self.changed and tx.execute(_BLANK, {"session": self.session_id, "seqs": list(self.read)}).first():
             raise Conflict("A message that the plan was read from was erased in the meantime.")
         for plan in sorted(self.changed, key=lambda plan: plan.id):
-            if tx.execute(_WRITE, _row(self.tenant_id, plan)).rowcount != 1:
+            if tx.execute(_WRITE, values(self.tenant_id, plan)).rowcount != 1:
                 raise Conflict("Another worker has updated this plan in the meantime.")
         return {"plans": len(self.changed)}
 
@@ -196,8 +196,8 @@ def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
 def _plan_events(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
     """Yield events about plans after a position in the log, then this one, each with the person's message before it."""
     while True:
-        values = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
-        rows = tx.execute(_HEARD, values).all()
+        page = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
+        rows = tx.execute(_HEARD, page).all()
         for row in rows:
             yield replace(event, seq=row.seq, id=row.id, event_type=row.event_type, user_id=row.user_id,
                           payload=row.payload), row.asked  # fmt: skip
@@ -213,7 +213,8 @@ def _plan_id(payload: Json) -> str:
     raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out if the session has one plan.")
 
 
-def _row(tenant_id: str, plan: SessionPlan) -> Mapping[str, Any]:
+def values(tenant_id: str, plan: SessionPlan) -> Mapping[str, Any]:
+    """Return a plan as parameters of a statement that writes it."""
     return {
         "tenant": tenant_id,
         "session": plan.session_id,
@@ -231,21 +232,8 @@ def _row(tenant_id: str, plan: SessionPlan) -> Mapping[str, Any]:
 
 
 def _plan(row: Any) -> SessionPlan:
-    tree = plans_tree.from_json(row.goal, row.status, row.steps, row.current)
-    return SessionPlan(
-        session_id=row.session_id,
-        id=row.id,
-        user_id=row.user_id,
-        group_id=row.group_id,
-        goal=row.goal,
-        status=row.status,
-        steps=tree.steps,
-        current=row.current,
-        event_id=row.event_id,
-        event_seq=row.event_seq,
-        version=row.version,
-        updated_at=row.updated_at,
-    )
+    steps = plans_tree.from_json(row.goal, row.status, row.steps, row.current).steps
+    return SessionPlan(**{name: getattr(row, name) for name in SessionPlan.__slots__} | {"steps": steps})
 
 
 _FIND = text("SELECT * FROM plans WHERE session_id = :session ORDER BY event_seq DESC, id")

@@ -160,7 +160,7 @@ def _unsaid(
 def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> list[Core]:
     """Return cores made of the parts' own sentences. Parts that do not fit stay as they are."""
     made: list[Core] = []
-    vectors = _vectors(group)
+    vectors = clustering.vectors_of([row.vector for row in group])
     for bunch in clustering.bunches(vectors[list(members)], count):
         rest = [members[index] for index in bunch]
         while len(rest) > 1 and len(made) < CORES:
@@ -220,7 +220,8 @@ def _cores(
         since = page.now - page.unused * stage.share
         group = [row for row in rows if row.id not in taken and (page.archived or row.last <= since)]
         keys = [(row.category, row.subject, row.group_id, row.kind) for row in group]
-        for cluster in clustering.groups(keys, _vectors(group), stage.smallest):
+        vectors = clustering.vectors_of([row.vector for row in group])
+        for cluster in clustering.groups(keys, vectors, stage.smallest):
             members = sorted(cluster, key=lambda index: (group[index].occurred_at, group[index].id))
             for core in condenser(group, members, stage.cores):
                 # What is left over from others, or does not fit, is no group.
@@ -299,10 +300,6 @@ def _candidate(content: str, parts: Sequence[IdleMemory], evidence: tuple[Eviden
 
 def _reason(parts: Sequence[IdleMemory]) -> str:
     return f"{len(parts)} memories that nobody has needed since {max(row.last for row in parts):%Y-%m-%d}."
-
-
-def _vectors(rows: Sequence[IdleMemory]) -> clustering.Vectors:
-    return clustering.vectors_of([row.vector for row in rows])
 
 
 def _values(page: CompressionPage) -> Json:

@@ -21,10 +21,8 @@ from core.types import EpisodeType, Message
 SENTENCES: Final = 3
 """Sentences of a conversation that its narrative quotes."""
 
-
 LATE: Final = 4
 """Messages at the end of a conversation examined for its outcome."""
-
 
 SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "failed": False}
 """Outcomes that say whether it went well; `agreed`, `open` and `ended` do not."""

@@ -139,10 +139,8 @@ class Narratives(ModelAnswer):
 
 PROMPT: Final = ModelPrompt("episode.v1", Narratives)
 
-
 Telling = Mapping[str, Mapping[str, float]]
 """Telling sentences by the id of their message, each with its weight."""
-
 
 Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Narrates a conversation for participants by name; a participant is missing only if that failed."""
@@ -350,7 +348,6 @@ def _reported_actions(reports: Sequence[Event], user: str) -> list[str]:
 
 
 def _reward(reports: Sequence[Event], user: str) -> float | None:
-    """Return the last reward that an event of this user reports."""
     for event in reversed(reports):
         reward = event.payload.get("reward")
         if event.user_id == user and isinstance(reward, int | float) and not isinstance(reward, bool):
@@ -369,7 +366,6 @@ def _slot(session_slice: SessionSlice) -> str:
 
 
 def _is_news(session_slice: SessionSlice, draft: EpisodeDraft, row: Any | None) -> bool:
-    """Return whether the episode differs from the stored one."""
     if row is None:
         return True
     return not upsert.is_closed(row) and row.structured != draft.structured(session_slice.session_id)

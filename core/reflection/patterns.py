@@ -99,13 +99,14 @@ def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
     ids = {row.id for row in new}
     if not new:
         return _Read((), frozenset(), clustering.vectors_of(()), patterns)
-    near = nearest_vectors.nearest(tx, user_id, _vectors(new), BESIDE + 1)
+    near = nearest_vectors.nearest(tx, user_id, clustering.vectors_of([row.vector for row in new]), BESIDE + 1)
     beside = {memory_id for pairs in near for memory_id, cosine in pairs if cosine >= clustering.BOUNDS[-1]} - ids
     rows = sorted([*new, *tx.execute(_BESIDE, {"user": user_id, "ids": list(beside)})], key=lambda row: row.id)
     subject_memories = tx.execute(
         _KNOWN, {"user": user_id, "subjects": list({row.subject for row in new}), "limit": READ}
     ).all()
-    return _Read(rows, frozenset(ids), _vectors(rows), patterns, subject_memories)
+    vectors = clustering.vectors_of([row.vector for row in rows])
+    return _Read(rows, frozenset(ids), vectors, patterns, subject_memories)
 
 
 def _groups(read: _Read) -> list[MemoryGroup]:
@@ -307,10 +308,6 @@ def _reason(finding: DerivedStatement) -> str:
 def _span(members: Sequence[GroupedMemory]) -> tuple[datetime, datetime]:
     times = sorted(row.occurred_at for row in members)
     return times[0], times[-1]
-
-
-def _vectors(rows: Sequence[RecordedMemory]) -> clustering.Vectors:
-    return clustering.vectors_of([row.vector for row in rows])
 
 
 _OWN = f"""

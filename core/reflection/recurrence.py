@@ -155,11 +155,8 @@ def _themes(statements: Sequence[DatedStatement], subject: str, names: Collectio
 
 def _is_notable(theme: _Theme) -> bool:
     days = theme.all_days()
-    return _comes_again(days) and (theme.share() >= RARELY or bool(_rate(days)))
-
-
-def _comes_again(days: Sequence[date]) -> bool:
-    return len(days) >= DAYS and days[-1] - days[0] >= SPAN
+    comes_again = len(days) >= DAYS and days[-1] - days[0] >= SPAN
+    return comes_again and (theme.share() >= RARELY or bool(_rate(days)))
 
 
 def _days(statement: DatedStatement) -> frozenset[date]:

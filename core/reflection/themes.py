@@ -32,7 +32,6 @@ REACH: Final = 4
 TOGETHER: Final = 0.6
 """Share of its occurrences from which a neighbour becomes part of its name: "mental health"."""
 
-
 ALONE: Final = 2
 """Minimum occurrences of a word by itself, not as a qualifier, to be a theme."""
 

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.storage.db import Tx, message_places
+from core.storage.db import Tx, message_places, required_row
 
 HIDDEN: Final = "message.hidden"
 RESTORED: Final = "message.restored"
@@ -34,9 +33,7 @@ def hide(
     tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None
 ) -> HiddenMessage:
     """Hide a message; the mark of one hidden already stays. NotFound: there is no such message."""
-    values = {"session": session_id, "message": message_id}
-    if tx.execute(_MESSAGE, values).one_or_none() is None:
-        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    values = _lock(tx, session_id, message_id)
     written = json.dumps(author.as_json(), ensure_ascii=False)
     if tx.execute(_HIDE, values | {"tenant": tenant_id, "reason": reason, "author": written}).rowcount:
         _publish(tx, tenant_id, author, HIDDEN, values, reason)
@@ -45,9 +42,7 @@ def hide(
 
 def restore(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author) -> bool:
     """Show a message again; return False if it was not hidden. NotFound: there is no such message."""
-    values = {"session": session_id, "message": message_id}
-    if tx.execute(_MESSAGE, values).one_or_none() is None:
-        raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
+    values = _lock(tx, session_id, message_id)
     was_hidden = tx.execute(_RESTORE, values).rowcount == 1
     if was_hidden:
         _publish(tx, tenant_id, author, RESTORED, values, None)
@@ -69,6 +64,15 @@ def find_mark(tx: Tx, session_id: str, message_id: str) -> HiddenMessage | None:
     """Return the mark of a message; None if it is not hidden."""
     row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
     return None if row is None else _mark(row)
+
+
+def _lock(tx: Tx, session_id: str, message_id: str) -> dict[str, str]:
+    """Lock the session of a message; return the message as parameters. NotFound: there is no such message."""
+    values = {"session": session_id, "message": message_id}
+    required_row(
+        tx, _MESSAGE, values, f"There is no message {message_id!r} in a session {session_id!r} of this tenant."
+    )
+    return values
 
 
 def _publish(

@@ -75,12 +75,10 @@ def with_users(
 
 
 def _user(event: Incoming) -> str | None:
-    """Return the user whom an event of a session names."""
     return event.payload.get("user_id") if event.event_type in OF_SESSIONS else None
 
 
 def _owner(event: Incoming) -> Json:
-    """Return the user, and the group if there is one, whom an event names."""
     return {name: event.payload[name] for name in ("user_id", "group_id") if event.payload.get(name)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -73,7 +74,7 @@ class Drafts:
 
     def inserting(self, rows: Sequence[Draft]) -> BoundStatement:
         """Return the statement that inserts some of the rows, in this order."""
-        are_all = len(rows) == len(self._rows) and all(map(_is, rows, self._rows.values()))
+        are_all = len(rows) == len(self._rows) and all(map(is_, rows, self._rows.values()))
         own = self._arrays if are_all else _arrays_of(rows, _OWN)
         return _INSERT, {"tenant": self.tenant_id, **own, **_arrays_of(rows, _PLACES)}
 
@@ -84,13 +85,8 @@ def inserting(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
 
 
 def _owners(events: Iterable[Incoming]) -> Iterator[Seen]:
-    """Yield whose session events these are."""
     for event in events:
         yield from known_owners.of(event.payload["user_id"], event.payload.get("group_id"), event.time)
-
-
-def _is(first: Draft, second: Draft) -> bool:
-    return first is second
 
 
 def _name(speaker: str | None) -> str | None:
@@ -126,7 +122,6 @@ def _draft(event: Incoming) -> Draft:
 
 
 def _arrays_of(rows: Sequence[Json], names: Sequence[str]) -> dict[str, str | None]:
-    """Return some columns of rows as arrays."""
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
     if "extras" in columns:
         columns["extras"] = json_texts(columns["extras"])
@@ -138,15 +133,7 @@ def _arrays_of(rows: Sequence[Json], names: Sequence[str]) -> dict[str, str | No
 
 
 _KINDS: Final = {
-    "session_id": "text",
-    "id": "text",
-    "event_id": "text",
-    "user_id": "text",
-    "group_id": "text",
-    "agent_id": "text",
-    "role": "text",
-    "speaker": "text",
-    "content": "text",
+    **dict.fromkeys("session_id id event_id user_id group_id agent_id role speaker content".split(), "text"),
     "occurred_at": "timestamptz",
     "utc_offset": "int",
     "importance": "float8",

@@ -209,7 +209,6 @@ def _key(tenant_id: str, session_id: str) -> str:
 
 
 def _bookkeeping_keys(tenant_id: str) -> tuple[str, str]:
-    """Return the tenant's keys for the times and the sizes of its windows."""
     return f"imprint:windows:{tenant_id}:at", f"imprint:windows:{tenant_id}:bytes"
 
 

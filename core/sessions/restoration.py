@@ -158,7 +158,6 @@ def _open_to(tx: Tx, user_id: str, session_ids: Sequence[str]) -> dict[str, _Gro
 
 
 def _stored_users(tx: Tx, messages: Sequence[RestoredMessage]) -> dict[tuple[str, str], str]:
-    """Return the users of those of the messages that are stored already."""
     values = {"sessions": [m.session_id for m in messages], "ids": [m.id for m in messages]}
     return {(row.session_id, row.id): row.user_id for row in tx.execute(_KNOWN, values)}
 

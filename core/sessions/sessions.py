@@ -208,7 +208,6 @@ def session_of(row: Any) -> Session:
 
 
 def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
-    """Add one event to the summary of its session in the batch."""
     payload = event.payload
     span = spans.setdefault(
         payload["session_id"],
@@ -228,7 +227,6 @@ def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
 
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
-    """Return the messages among these that the transcript contains already."""
     message_keys = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
     if not message_keys:
         return set()
@@ -265,7 +263,6 @@ def _updates(opened: Mapping[str, LockedSession]) -> Iterator[BoundStatement]:
 
 
 def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
-    """Apply the effects of the beginning and of the end of sessions."""
     for event in events:
         if event.event_type != "session.started":
             continue

@@ -221,7 +221,6 @@ def _weights(lines: Sequence[_CandidateLine], of: Sequence[frozenset[str]]) -> C
 
 
 def _marks(sentence: str) -> frozenset[str]:
-    """Return the terms of the numbers, names and dates in a sentence."""
     marks = condense.marks(sentence[:1].lower() + sentence[1:]) | {
         mark for forms in _DETAILS for mark in forms.numbered.findall(sentence)
     }

@@ -242,7 +242,6 @@ def forget_messages(tx: Tx, message_keys: Sequence[tuple[str, str]]) -> int:
 
 
 def _within(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Message]]:
-    """Read the messages of units."""
     messages_by_unit: defaultdict[UUID, list[Message]] = defaultdict(list)
     rows = tx.execute(_WITHIN, {"ids": list(ids)}).all() if ids else ()
     for row, message in zip(rows, speaker_clocks.of_messages(tx, list(map(sessions.message_of, rows))), strict=True):

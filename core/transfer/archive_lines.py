@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, Literal, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -70,10 +70,13 @@ class ArchiveLine(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
+    ORDER: ClassVar[tuple[str, ...]] = ()
+    """Fields by which the lines of a file are ordered, without two alike; none if they are not."""
+
     @property
     def place(self) -> tuple[Any, ...]:
-        """By which the lines of a file are ordered, without two alike; empty if they are not."""
-        return ()
+        values = [getattr(self, name) for name in self.ORDER]
+        return tuple(value.encode() if isinstance(value, str) else value for value in values)
 
 
 class Manifest(ArchiveLine):
@@ -91,9 +94,7 @@ class SessionLine(ArchiveLine):
     ended_at: Time | None
     state: Annotated[Json, AfterValidator(_state)]
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return (self.id.encode(),)
+    ORDER = ("id",)
 
 
 class MessageLine(ArchiveLine):
@@ -111,9 +112,7 @@ class MessageLine(ArchiveLine):
     audience_labels: Labels
     hidden: bool
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return self.session_id.encode(), self.ordinal
+    ORDER = ("session_id", "ordinal")
 
 
 class Statement(ArchiveLine):
@@ -149,8 +148,6 @@ class Statement(ArchiveLine):
     audience_labels: Labels
 
 
-_HINTS: Final = get_type_hints(Statement, include_extras=True)
-
 Snapshot = create_model(  # type: ignore[call-overload]
     "Snapshot",
     __config__=ConfigDict(extra="ignore", strict=True, frozen=True),
@@ -163,9 +160,7 @@ Snapshot = create_model(  # type: ignore[call-overload]
 """Those of these fields that an earlier version has: an older release wrote fewer."""
 
 
-class VersionLine(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
-
+class VersionLine(ArchiveLine):
     version: Version
     change: Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[a-z_-]+$")]
     at: Past
@@ -175,9 +170,7 @@ class VersionLine(BaseModel):
     snapshot: Snapshot
 
 
-class EvidenceLine(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
-
+class EvidenceLine(ArchiveLine):
     session_id: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
     ordinal: Count | None
     quote: Content
@@ -196,9 +189,7 @@ class ArchivedMemory(Statement):
     versions: Annotated[list[VersionLine], Field(max_length=10_000)]
     evidence: Annotated[list[EvidenceLine], Field(max_length=100_000)]
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return (self.ordinal,)
+    ORDER = ("ordinal",)
 
     @model_validator(mode="after")
     def _has_a_history(self) -> Self:
@@ -215,9 +206,7 @@ class RelationLine(ArchiveLine):
     strength: Annotated[float, Field(gt=0, le=1)]
     at: Past
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return self.from_, self.relation.encode(), self.to
+    ORDER = ("from_", "relation", "to")
 
     @model_validator(mode="after")
     def _has_two_ends(self) -> Self:
@@ -241,9 +230,7 @@ class DocumentLine(ArchiveLine):
 Status = Literal["pending", "in_progress", "done", "failed", "skipped"]
 
 
-class StepLine(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
+class StepLine(ArchiveLine, extra="forbid"):
     id: Annotated[str, StringConstraints(max_length=ID, pattern=r"^[^\x00]*$")]
     title: Annotated[str, StringConstraints(max_length=TITLE, pattern=r"^[^\x00]*$")]
     status: Status
@@ -261,9 +248,7 @@ class PlanLine(ArchiveLine):
     version: Version
     updated_at: Past
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return self.session_id.encode(), self.id.encode()
+    ORDER = ("session_id", "id")
 
     @model_validator(mode="after")
     def _is_bounded(self) -> Self:
@@ -276,10 +261,8 @@ class PlanLine(ArchiveLine):
         return self
 
 
-class EntryLine(BaseModel):
+class EntryLine(ArchiveLine, extra="forbid"):
     """A value or statement of a profile, with the ordinals of the memories that say so."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     value: Content | None = None
     content: Content | None = None
@@ -302,18 +285,15 @@ Entries = dict[Short, EntryLine]
 Lists = dict[Short, list[EntryLine]]
 
 
-class PersonLine(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
+class PersonLine(ArchiveLine, extra="forbid"):
     slots: Entries = Field(default_factory=dict)
     lists: Lists = Field(default_factory=dict)
     statements: list[EntryLine] = Field(default_factory=list)
 
 
-class AttributesLine(BaseModel):
+class AttributesLine(ArchiveLine, extra="allow"):
     """Attributes of a profile: slots, lists, people, topics, and sections of statements."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
     __pydantic_extra__: dict[str, list[EntryLine]]
 
     slots: Entries = Field(default_factory=dict)
@@ -334,9 +314,7 @@ class NameLine(ArchiveLine):
     same: bool
     at: Past
 
-    @property
-    def place(self) -> tuple[Any, ...]:
-        return self.form.encode(), self.other.encode()
+    ORDER = ("form", "other")
 
 
 MODELS: Final[Mapping[str, type[ArchiveLine]]] = {

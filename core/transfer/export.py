@@ -103,7 +103,6 @@ _SPOKEN: Final = """
 
 _NO_ID: Final = r"'\m[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\M', '…', 'gi'"
 
-
 _LOCAL: Final = """
     CASE WHEN utc_offset IS NULL THEN to_jsonb(occurred_at) ELSE to_jsonb(
         to_char(occurred_at AT TIME ZONE make_interval(mins => utc_offset), 'YYYY-MM-DD"T"HH24:MI:SS.US')

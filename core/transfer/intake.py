@@ -117,9 +117,8 @@ def _fields(owner: ImportOwner, group: str | None) -> Json:
 def _requested(statement: Statement, owner: ImportOwner) -> Json:
     kept = {name: value for name, value in statement.metadata.items() if name in FIELDS}
     other = {name: value for name, value in statement.metadata.items() if name not in FIELDS}
-    tags = [*statement.tags, "imported", *([] if statement.trusted else [UNREVIEWED])]
     content = statement.content if "subject" in kept else unnamed_user.about(statement.content, owner.user_id)
-    payload = {**owner.fields(), **kept, "content": content, "tags": list(dict.fromkeys(tags))}
+    payload = {**owner.fields(), **kept, "content": content, "tags": ["imported", UNREVIEWED]}
     if other:
         payload["structured"] = {**kept.get("structured", {}), "imported": other}
     if statement.at is not None:

@@ -28,7 +28,6 @@ class Conversation:
 
     id: str
     turns: Sequence[Turn]
-    title: str = ""
     group: str | None = None
     """The source's group or project, whose members share the conversation; None: the user alone."""
 
@@ -49,10 +48,6 @@ class Statement:
     id: str
     content: str
     at: datetime | None = None
-    category: str | None = None
-    tags: Sequence[str] = ()
-    trusted: bool = False
-    """Whether a person wrote or approved it; otherwise it is imported as a candidate."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

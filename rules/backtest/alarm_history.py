@@ -116,7 +116,8 @@ class AlarmHistory:
             counted = {name: self._count(side, page) for name, side in self.sides.items()}
             for due in page:
                 begun = self._begun(due, {name: looks[due] for name, looks in counted.items() if due in looks})
-                for announcement, names in begun or [(_nothing(due), [])]:
+                nothing = Announcement(f"@{due.isoformat()}", "clock.ticked", due, {})
+                for announcement, names in begun or [(nothing, [])]:
                     yield event_of(next(seqs), self.tenant_id, announcement), names
 
     def _dues(self) -> Iterator[datetime]:
@@ -141,10 +142,6 @@ class AlarmHistory:
                 raising = alarms.announcement(AlarmRule.of(side.scheduled), due, edge)
                 begun.setdefault(same, (raising, []))[1].append(name)
         return list(begun.values())
-
-
-def _nothing(due: datetime) -> Announcement:
-    return Announcement(f"@{due.isoformat()}", "clock.ticked", due, {})
 
 
 def event_of(seq: int, tenant_id: str, announcement: Announcement) -> Event:

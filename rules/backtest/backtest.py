@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from core.errors import Invalid
 from core.storage.db import Database, Tx
 from core.types import Event, Json
 from rules.backtest import estimate, log_window, reading, shown
-from rules.backtest.counters import Act, Comparison, Ends, Shift, Side, Tally
+from rules.backtest.counters import SHOWN_EVENTS, Act, Comparison, Ends, Shift, Side, Tally
 from rules.backtest.log_window import Met, Numbered
 from rules.document.counting import DispatchCount
-from rules.document.schema import Rule, parse
-from rules.document.targets import TARGETS
+from rules.document.schema import Rule
 from rules.engine import lookups
 from rules.engine.counts import NO_BUDGET, DailyBudget
 from rules.engine.ruleset import Ruleset, RuleVerdict
 from rules.engine.similarity import Meanings
 from rules.expressions.facts import Lookup
+from rules.flow.schedules import utc
 from rules.flow.simulation import SimulatedOutcome, Simulation
 from rules.registry import store
 
@@ -36,9 +34,6 @@ REPORTED: Final = 5_000
 
 REPORT_SECONDS: Final = 1.0
 """Time between two of them where events come slowly; a caller that has gone ends the backtest there."""
-
-SHOWN_EVENTS: Final = 20
-"""Maximum event ids listed in a sample, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +145,7 @@ class Backtest:
         self._began = time.perf_counter()
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
         with reading.read_only(db, tenant_id) as tx:
-            in_force = _in_force(tx)
+            in_force = store.readable(tx)
         draft = request.draft
         draft = draft.model_copy(update={"action_mode": "auto"}) if draft.action_mode == "shadow" else draft
         old = next((numbered for numbered in in_force if numbered[0].name == draft.name), None)
@@ -259,10 +254,7 @@ class Backtest:
             acted += actor.end_waits(event, self._clock)
             if self._old is not None:
                 self._comparison.add(side, acted)
-        self._comparison.settle(self._tails)
-
-    def _tails(self, side: Side) -> set[int]:
-        return self._actors[side].flow.tails()
+        self._comparison.settle(lambda side: self._actors[side].flow.tails())
 
     def _close(self) -> None:
         """Fire everything due before the end of the range."""
@@ -278,8 +270,8 @@ class Backtest:
             compared = self._comparison_json(tx)
         return {
             "rule": rule.name,
-            "from": shown.utc(self._stretch.since),
-            "to": shown.utc(self._stretch.until),
+            "from": utc(self._stretch.since),
+            "to": utc(self._stretch.until),
             "events": events,
             "expired": self._stretch.expired,
             "matched": tally.matched,
@@ -323,15 +315,6 @@ def _not_simulated(rule: Rule) -> Iterator[str]:
 
 def _by_day(tally: Tally) -> list[Json]:
     return [{"day": day.isoformat(), "fired": tally.days[day]} for day in sorted(tally.days)]
-
-
-def _in_force(tx: Tx) -> list[Numbered]:
-    """Return the rules in force that this version of the service can read; its routers ignore the others as well."""
-    rules = []
-    for stored in store.in_force(tx):
-        with suppress(Invalid):
-            rules.append((parse(stored.document, TARGETS), stored.version))
-    return rules
 
 
 def _with_a_say(in_force: Sequence[Numbered], draft: Rule, old: Numbered | None) -> list[Numbered]:

@@ -15,9 +15,11 @@ from core.types import Event, Json
 KEPT_HASHES: Final = 10_000
 """Number of different values counted exactly; larger numbers are estimated within about one percent."""
 
+SHOWN_EVENTS: Final = 20
+"""Maximum event ids listed in a sample, the last ones."""
+
 SETTLED_FROM: Final = 1_000
 """Number of unmatched firings from which it is checked whether the other side may still follow."""
-
 
 Side = Literal["draft", "in_force"]
 """Side of the comparison: the draft, or the rule in force under its name."""

@@ -37,9 +37,9 @@ def of(tx: Tx, rule: Rule, times: int) -> Json:
     action_means = [(action, _mean(tx, action)) for action in rule.actions]
     return {
         "dispatches": times * len(action_means),
-        "seconds": _total(times, [mean.seconds for _, mean in action_means]),
-        "tokens": _total(times, [mean.tokens for _, mean in action_means]),
-        "cost": _total(times, [mean.cost for _, mean in action_means]),
+        "seconds": total([mean.seconds for _, mean in action_means], times),
+        "tokens": total([mean.tokens for _, mean in action_means], times),
+        "cost": total([mean.cost for _, mean in action_means], times),
         "actions": [_row(action, mean, times) for action, mean in action_means],
         "notes": [note for action, mean in action_means for note in _notes(action, mean)],
     }
@@ -54,9 +54,10 @@ def _mean(tx: Tx, action: Action) -> Mean:
     return Mean(row.done, row.seconds, row.tokens, row.cost)
 
 
-def _total(times: int, means: Sequence[float | None]) -> float | None:
-    present = [mean for mean in means if mean is not None]
-    return round(times * sum(present), 6) if len(present) == len(means) else None
+def total(figures: Sequence[float | None], times: int = 1) -> float | None:
+    """Return the sum of the figures, so many times; None if one of them is unknown."""
+    present = [figure for figure in figures if figure is not None]
+    return round(times * sum(present), 6) if len(present) == len(figures) else None
 
 
 def _row(action: Action, mean: Mean, times: int) -> Json:
@@ -65,9 +66,9 @@ def _row(action: Action, mean: Mean, times: int) -> Json:
         "target": _target(action),
         "times": times,
         "history": mean.done,
-        "seconds": _total(times, [mean.seconds]),
-        "tokens": _total(times, [mean.tokens]),
-        "cost": _total(times, [mean.cost]),
+        "seconds": total([mean.seconds], times),
+        "tokens": total([mean.tokens], times),
+        "cost": total([mean.cost], times),
     }
 
 

@@ -49,7 +49,6 @@ Sides = Sequence[Side]
 Met = tuple[Event, Sides]
 """An event, and the sides that see it: a scheduled rule sees its due times, any other the log."""
 
-
 Numbered = tuple[Rule, int]
 """A rule with its version."""
 
@@ -91,7 +90,7 @@ class LogWindow:
     def _merge(self) -> Iterator[Met]:
         """Merge due times before the first event that is not earlier; late events do not set the clock back."""
         on_log = [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
-        ticks = heapq.merge(self._ticks(), self.alarms.looks(), key=_time)
+        ticks = heapq.merge(self._ticks(), self.alarms.looks(), key=lambda met: met[0].time)
         tick, clock = next(ticks, None), self.since
         for event in self._log():
             clock = max(clock, event.time)
@@ -123,7 +122,8 @@ class LogWindow:
             scheduled = self._schedule_of(tick.sides[0])
             users: Iterable[str | None] = _users(self.db, self.tenant_id) if tick.for_users else (None,)
             for user in users:
-                yield _tick(next(seqs), scheduled, tick.due, user), tick.sides
+                announced = schedules.tick(scheduled, tick.due, user)
+                yield alarm_history.event_of(next(seqs), self.tenant_id, announced), tick.sides
 
     def _schedule_of(self, side: Side) -> Scheduled:
         rule, version = self.rules[side]
@@ -141,10 +141,6 @@ def _page(merged: Iterator[Met]) -> list[Met]:
             break
         page.append(met)
     return page
-
-
-def _time(met: Met) -> datetime:
-    return met[0].time
 
 
 def open_window(
@@ -251,7 +247,6 @@ def _count_ticks(db: Database, tenant_id: str, ticks: Sequence[Tick]) -> int:
 
 
 def _users(db: Database, tenant_id: str) -> Iterator[str]:
-    """Yield all users of the tenant, page by page."""
     after = None
     while True:
         with reading.read_only(db, tenant_id) as tx:
@@ -260,11 +255,6 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
         if len(page) < PAGE:
             return
         after = page[-1]
-
-
-def _tick(seq: int, scheduled: Scheduled, due: datetime, user_id: str | None) -> Event:
-    """Return the event that the clock would emit."""
-    return alarm_history.event_of(seq, scheduled.tenant_id, schedules.tick(scheduled, due, user_id))
 
 
 _BEGIN = text("SELECT min(time) FROM events")

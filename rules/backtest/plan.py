@@ -8,20 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from core.storage.db import Database, Tx
 from core.types import Event, Json
 from rules.backtest import estimate, reading, redecision, selection, shown
-from rules.backtest.counters import Act, Ends, Tally
+from rules.backtest.counters import SHOWN_EVENTS, Act, Ends, Tally
 from rules.backtest.log_window import PAGE, Numbered
 from rules.backtest.redecision import Decided, Firing, HeldLater, Redecision, Step
 from rules.backtest.selection import EventSelector, Extent
 from rules.document.schema import Rule
 from rules.engine.similarity import Meanings
-
-SHOWN_EVENTS: Final = 20
-"""Maximum event ids listed in a sample, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ def make(db: Database, tenant_id: str, request: PlanRequest, meanings: Meanings,
         "dispatches": sum(cost["dispatches"] for cost in costs),
         "rules": rules,
         "idle": [rule.name for rule, _ in request.rules if rule.name not in plan.rules],
-        "estimate": {name: _total([cost[name] for cost in costs]) for name in ("seconds", "tokens", "cost")},
+        "estimate": {name: estimate.total([cost[name] for cost in costs]) for name in ("seconds", "tokens", "cost")},
         "took_ms": round(1000 * (time.perf_counter() - began)),
     }
 
@@ -147,8 +143,3 @@ def _rule_json(tx: Tx, plan: _Plan, rule: Rule, version: int) -> Json:
         "estimate": estimate.of(tx, rule, tally.fired),
         "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
     }
-
-
-def _total(figures: Sequence[float | None]) -> float | None:
-    present = [figure for figure in figures if figure is not None]
-    return round(sum(present), 6) if len(present) == len(figures) else None

@@ -51,7 +51,11 @@ def read(
 ) -> Iterator[SessionReading | ReplayedRequest]:
     """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     ruleset = Ruleset(list(rules))
-    links = {rule.name: _links(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
+    links = {
+        rule.name: "memory_consolidator" in extractors
+        for rule, _ in rules
+        if (extractors := _extractors(rule)) and rule.action_mode != "shadow"
+    }
     course = _Readings(EventTimeFlow(rule for rule, _ in rules if rule.name in links), links)
     seq = None
     for page in _pages(db, tenant_id, user_id, until):
@@ -95,12 +99,8 @@ class _Readings:
                 yield SessionReading(met[-1], upto, self.links[rule])
 
 
-def _readers(rule: Rule) -> list[RunAgent]:
-    return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in EXTRACTORS]
-
-
-def _links(rule: Rule) -> bool:
-    return any(action.target == "memory_consolidator" for action in _readers(rule))
+def _extractors(rule: Rule) -> list[str]:
+    return [action.target for action in rule.actions if isinstance(action, RunAgent) and action.target in EXTRACTORS]
 
 
 def _pages(db: Database, tenant_id: str, user_id: str, until: datetime) -> Iterator[list[Event]]:

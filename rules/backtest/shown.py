@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from sqlalchemy import text
 
@@ -16,6 +15,7 @@ from rules.backtest.counters import Act
 from rules.document.schema import Rule
 from rules.engine.ruleset import RuleVerdict, flow_key
 from rules.expressions import templates
+from rules.flow.schedules import utc
 from rules.flow.stages import STAGES
 
 
@@ -55,11 +55,6 @@ def _rendered_action(action: Json, event: Event, limit: int) -> Json:
 def key_of(verdict: RuleVerdict, event: Event) -> str:
     """Return the key of the rule's first flow, or the key a flow would use by default."""
     return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
-
-
-def utc(moment: datetime) -> str:
-    """Return a time in UTC, as JSON has it."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 _EVENTS = text(f"SELECT {COLUMNS} FROM events e WHERE seq = ANY(:seqs)")

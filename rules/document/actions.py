@@ -47,7 +47,6 @@ Params = Annotated[
 ]
 TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
 
-
 FORGETTER: Final = "memory_forgetter"
 """Name of the agent that carries out requests to forget."""
 
@@ -74,7 +73,6 @@ class RunAgent(Model):
 
     @model_validator(mode="after")
     def _can_forget(self) -> Self:
-        """Require parameters that the forgetter obeys."""
         fault = forgetter_params.fault(self.params) if self.target == FORGETTER else None
         if fault is not None:
             raise refuse(fault[1], f"params/{fault[0]}")
@@ -186,12 +184,9 @@ class SecretName(Model):
     ]
 
 
-def _kind(value: object) -> str:
-    return "<secret>" if isinstance(value, dict | SecretName) else "<text>"
-
-
 HeaderValue = Annotated[
-    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")], Discriminator(_kind)
+    Annotated[TemplatedText, Tag("<text>")] | Annotated[SecretName, Tag("<secret>")],
+    Discriminator(lambda value: "<secret>" if isinstance(value, dict | SecretName) else "<text>"),
 ]
 
 

@@ -36,7 +36,6 @@ Within = Annotated[
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 CountName = Annotated[str, StringConstraints(pattern=f"^{paths.COUNT_NAME}$")]
 
-
 Per = Annotated[
     CountName | None,
     Field(description="Another count to divide by; unknown where that one is 0", examples=["searches"]),

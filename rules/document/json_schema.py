@@ -47,7 +47,6 @@ def json_schema() -> Json:
 
 
 def _describe_choices(choices: Mapping[str, str]) -> list[Json]:
-    """Return each choice with its description, as editors show them."""
     return [{"const": name, "description": meaning} for name, meaning in choices.items()]
 
 

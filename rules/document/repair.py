@@ -25,7 +25,9 @@ def repair(document: Any, problems: Iterable[Problem]) -> Json | None:
     for problem in problems:
         field, *below = (part.replace("~1", "/").replace("~0", "~") for part in problem.pointer.split("/")[1:])
         if field == "actions" and below and isinstance(repaired.get("actions"), list):
-            repaired["actions"] = _without(repaired["actions"], below[0])
+            repaired["actions"] = [
+                _ACTION if str(number) == below[0] else action for number, action in enumerate(repaired["actions"])
+            ]
         elif field in {"event_type", "schedule"}:
             repaired.pop("schedule", None)
             repaired["event_type"] = _TYPE
@@ -34,7 +36,3 @@ def repair(document: Any, problems: Iterable[Problem]) -> Json | None:
         else:
             repaired.pop(field, None)
     return repaired
-
-
-def _without(actions: list[Any], index: str) -> list[Any]:
-    return [_ACTION if str(number) == index else action for number, action in enumerate(actions)]

@@ -53,15 +53,10 @@ MAX_NESTING = 32
 ROUNDS: Final = 4
 """Maximum passes over a document, each without the faulty parts found before, as some checks depend on others."""
 
-
-def _shape_of_types(value: object) -> str:
-    return "<many>" if isinstance(value, list) else "<one>"
-
-
 EventTypes = Annotated[
     Annotated[TypePattern, Tag("<one>")]
     | Annotated[Annotated[list[TypePattern], Field(min_length=1, max_length=50)], Tag("<many>")],
-    Discriminator(_shape_of_types),
+    Discriminator(lambda value: "<many>" if isinstance(value, list) else "<one>"),
 ]
 
 VERBATIM: Final[Json] = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final
 
 from core.types import Json
 from rules.document.condition_tree import Group, Leaf, Reference
-from rules.expressions.facts import MISSING, Facts
+from rules.expressions.facts import MISSING, Facts, json_value
 from rules.expressions.operators import DEFAULT_THRESHOLD, OPERATORS, Test, Unfit, similar
 from rules.expressions.paths import getter, parse_path
 
@@ -31,21 +30,14 @@ def compile_conditions(tree: Node | None) -> Predicate:
     outcome, so lookups and embeddings are requested only if they still matter.
     """
     if tree is None:
-        return _always
+        return lambda _: True
     if isinstance(tree, Leaf):
         return _compile_leaf(tree)
     makers = {"all": _all_of, "any": _any_of, "none": _none_of}
+    members = sorted(tree.members(), key=lambda member: sum(map(cost, member[1])))
     return _all_of(
-        [makers[keyword](_compile_many(nodes)) for keyword, nodes in sorted(tree.members(), key=_cost_of_member)]
+        [makers[name]([compile_conditions(node) for node in sorted(nodes, key=cost)]) for name, nodes in members]
     )
-
-
-def _always(_: Facts) -> bool:
-    return True
-
-
-def _compile_many(nodes: Iterable[Node]) -> list[Predicate]:
-    return [compile_conditions(node) for node in sorted(nodes, key=cost)]
 
 
 def cost(node: Node) -> int:
@@ -59,10 +51,6 @@ def cost(node: Node) -> int:
     looked_up = _COST_OF_LOOKUP if names_looked_up(node) else 0
     meaning = _COST_OF_MEANING if node.op == "means" else 0
     return _COSTS.get(node.op, 1) + 10 * inner + looked_up + meaning
-
-
-def _cost_of_member(member: tuple[str, list[Node]]) -> int:
-    return sum(cost(node) for node in member[1])
 
 
 def names_looked_up(node: Node) -> frozenset[str]:
@@ -241,12 +229,8 @@ def explain(tree: Node | None, facts: Facts) -> Json:
         return {"op": "all", "result": True, "nodes": []}
     if isinstance(tree, Leaf):
         return _explain_leaf(tree, facts)
-    members = [_explain_member(keyword, nodes, facts) for keyword, nodes in tree.members()]
+    members = [_outcome(keyword, [explain(node, facts) for node in nodes]) for keyword, nodes in tree.members()]
     return members[0] if len(members) == 1 else _outcome("all", members)
-
-
-def _explain_member(keyword: str, nodes: list[Node], facts: Facts) -> Json:
-    return _outcome(keyword, [explain(node, facts) for node in nodes])
 
 
 def _outcome(keyword: str, nodes: list[Json]) -> Json:
@@ -257,9 +241,9 @@ def _outcome(keyword: str, nodes: list[Json]) -> Json:
 
 def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
     actual = getter(parse_path(leaf.field))(facts)
-    expected = _expected_value(leaf, facts)
+    expected = getter(parse_path(leaf.value.field))(facts) if isinstance(leaf.value, Reference) else leaf.value
     answer = _answer(leaf, actual, expected, facts)
-    explanation: Json = {"op": leaf.op, "field": leaf.field, "actual": _json_value(actual), "result": bool(answer)}
+    explanation: Json = {"op": leaf.op, "field": leaf.field, "actual": json_value(actual), "result": bool(answer)}
     explanation |= _explain_expected(leaf, expected)
     if MISSING in (actual, expected):
         explanation["reason"] = "missing"
@@ -270,10 +254,6 @@ def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
     if isinstance(leaf.value, Leaf | Group) and isinstance(actual, list) and answer is not None:
         explanation["items"] = _explain_items(leaf.value, actual, facts)
     return explanation
-
-
-def _expected_value(leaf: Leaf, facts: Facts) -> Any:
-    return getter(parse_path(leaf.value.field))(facts) if isinstance(leaf.value, Reference) else leaf.value
 
 
 def _answer(leaf: Leaf, actual: Any, expected: Any, facts: Facts) -> bool | None:
@@ -289,7 +269,7 @@ def _answer(leaf: Leaf, actual: Any, expected: Any, facts: Facts) -> bool | None
 
 def _explain_expected(leaf: Leaf, expected: Any) -> Json:
     if isinstance(leaf.value, Reference):
-        return {"expected": _json_value(expected), "expected_field": leaf.value.field}
+        return {"expected": json_value(expected), "expected_field": leaf.value.field}
     if isinstance(leaf.value, Leaf | Group):
         return {"expected": leaf.value.model_dump(mode="json", exclude_unset=True)}
     if leaf.op == "means":
@@ -305,9 +285,3 @@ def _explain_items(inner: Node, actual: list[Any], facts: Facts) -> list[Json]:
         explanations.append(explain(inner, facts))
     facts.item = outer
     return explanations
-
-
-def _json_value(value: Any) -> Any:
-    if value is MISSING:
-        return None
-    return value.isoformat() if isinstance(value, datetime) else value

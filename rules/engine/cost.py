@@ -113,18 +113,12 @@ def upper_bound(rule: Rule) -> Cost:
     parts = [] if tree is None else list(_parts(tree, "/conditions"))
     lookups = 0 if tree is None else len(names_looked_up(tree))
     meanings = sum(part.meanings for part in parts)
-    comparisons = sum(part.units for part in parts) + _flow(rule) + _templates(rule)
+    keys = sum(len(part.key or ["session"]) for part in rule.flow.parts().values())
+    templates = sum(_templates_in(action.model_dump()) for action in rule.actions)
+    comparisons = sum(part.units for part in parts) + KEY * keys + TEMPLATE * templates
     units = comparisons + LOOKUP * lookups + MEANING * meanings
     dearest = sorted(parts, key=lambda part: -(part.units + MEANING * part.meanings))
     return Cost(comparisons, lookups, meanings, units, tuple(dearest))
-
-
-def _flow(rule: Rule) -> int:
-    return sum(KEY * len(part.key or ["session"]) for part in rule.flow.parts().values())
-
-
-def _templates(rule: Rule) -> int:
-    return TEMPLATE * sum(_templates_in(action.model_dump()) for action in rule.actions)
 
 
 def _templates_in(value: Any) -> int:
@@ -163,8 +157,9 @@ def _read_from_event(leaf: Leaf) -> tuple[int, int]:
 
 def _literal(op: str, value: Any) -> tuple[int, int]:
     """Return the cost of comparing with a literal: each time, and once for everything it reads."""
-    size = len(value) if isinstance(value, list) else 1
-    each = _EACH.get(op, 6 if _has_time(value) else 3)
+    values = value if isinstance(value, list) else [value]
+    size = len(values)
+    each = _EACH.get(op, 6 if any(as_time(item) is not None for item in values) else 3)
     if op in {"==", "!=", "contains_any", "contains_all"}:
         each += size
     return each, _fixed_cost(op, value, size)
@@ -184,10 +179,6 @@ def _fixed_cost(op: str, value: Any, size: int) -> int:
     if op in {"matches", "wildcard"}:
         return _search(str(value), _program(str(value)) if op == "matches" else 4 * len(str(value)))
     return FOLD if op == "iequals" else 0
-
-
-def _has_time(value: Any) -> bool:
-    return any(as_time(item) is not None for item in (value if isinstance(value, list) else [value]))
 
 
 def _search(pattern: str, program: int) -> int:

@@ -91,15 +91,11 @@ def look(tx: Tx, subject: Subject, counts: Mapping[str, AnyCount], budget: Daily
 
 def complete(counts: Mapping[str, AnyCount], numbers: Mapping[str, Number]) -> dict[str, Number]:
     """Return the numbers of a key with 0 where nothing was counted, each divided as it says."""
-    plain = {name: numbers.get(name, _nothing(count)) for name, count in counts.items()}
+    plain = {name: numbers.get(name, None if isinstance(count, BudgetShare) else 0) for name, count in counts.items()}
     return {
         name: plain[name] if count.per is None else _ratio(plain[name], plain[count.per])
         for name, count in counts.items()
     }
-
-
-def _nothing(count: AnyCount) -> Number:
-    return None if isinstance(count, BudgetShare) else 0
 
 
 def _ratio(number: Number, divisor: Number) -> Number:

@@ -6,7 +6,7 @@ Pure: the caller decides by `RuleVerdict.keys` whether a waiting, counting or li
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -18,10 +18,9 @@ from core.events.type_patterns import matches
 from core.types import Event
 from rules.document.condition_tree import Group, Leaf
 from rules.document.schema import Rule
-from rules.document.timing import Flow
 from rules.engine.conditions import Node, Predicate, compile_conditions, has_meaning, names_looked_up, texts_compared
 from rules.engine.predicate_index import Index, conjuncts, family
-from rules.expressions.facts import MISSING, Facts, Lookup, OnMismatch, Similarity, nothing
+from rules.expressions.facts import Facts, Lookup, OnMismatch, Similarity, json_value, nothing
 from rules.expressions.paths import event_getter, parse_path
 
 MAX_CACHED_TYPES = 4_096
@@ -45,11 +44,6 @@ class RuleVerdict(NamedTuple):
     held_by: str | None
     keys: Mapping[str, str]
 
-    @property
-    def flow(self) -> Flow:
-        """The flow control that the caller has to apply."""
-        return self.rule.flow
-
 
 class Flush(NamedTuple):
     """A debounce that an event ends at once, for one key."""
@@ -67,26 +61,25 @@ def flow_key(fields: Sequence[str] | None, event: Event) -> str:
 
     Default: the session, else the user, else the empty text for the whole tenant. Long keys are hashed.
     """
+    return _key_reader(fields)(event)
+
+
+def _key_reader(fields: Sequence[str] | None) -> KeyOf:
     if fields is None:
-        return _own_key(event)
-    return _key_of([event_getter(parse_path(name)) for name in fields], event)
+        return _own_key
+    getters = [event_getter(parse_path(name)) for name in fields]
 
+    def read(event: Event) -> str:
+        text = _encode([json_value(get(event)) for get in getters])
+        return text if len(text) <= MAX_KEY else f"blake2b:{_digest(text).hexdigest()}"
 
-def _key_of(getters: Iterable[Callable[[Event], Any]], event: Event) -> str:
-    text = _encode([_key_value(get(event)) for get in getters])
-    return text if len(text) <= MAX_KEY else f"blake2b:{_digest(text).hexdigest()}"
+    return read
 
 
 def _own_key(event: Event) -> str:
     if event.session_id is not None:
         return f"session:{event.session_id}"
     return "" if event.user_id is None else f"user:{event.user_id}"
-
-
-def _key_value(value: Any) -> Any:
-    if value is MISSING:
-        return None
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _digest(text: str) -> Any:
@@ -106,17 +99,6 @@ class _Keys:
 
     def of(self, event: Event) -> Mapping[str, str]:
         return MappingProxyType({name: read(event) for name, read in self._parts})
-
-
-def _key_reader(fields: tuple[str, ...] | None) -> KeyOf:
-    if fields is None:
-        return _own_key
-    getters = [event_getter(parse_path(name)) for name in fields]
-    return lambda event: _key_of(getters, event)
-
-
-def _shape_of(rule: Rule) -> _Shape:
-    return tuple((name, None if part.key is None else tuple(part.key)) for name, part in rule.flow.parts().items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +130,7 @@ def _compile(rule: Rule, version: int, keys_by_shape: dict[_Shape, _Keys]) -> _C
     indexed = [node for node in nodes if isinstance(node, Leaf) and family(node) is not None]
     rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
     late = [node for node in rest if names_looked_up(node) or has_meaning(node)]
-    shape = _shape_of(rule)
+    shape = tuple((name, None if part.key is None else tuple(part.key)) for name, part in rule.flow.parts().items())
     return _CompiledRule(
         rule=rule,
         version=version,
@@ -157,7 +139,7 @@ def _compile(rule: Rule, version: int, keys_by_shape: dict[_Shape, _Keys]) -> _C
         asks=frozenset().union(*map(names_looked_up, late)),
         meant=tuple(node for node in late if has_meaning(node)),
         keys=keys_by_shape.setdefault(shape, _Keys(shape)) if shape else None,
-        is_guarded=_may_be_held(rule),
+        is_guarded=not rule.enabled or any((rule.stop, rule.group, rule.starts_at, rule.ends_at, rule.flow.sample)),
         verdict=(rule.name, version, rule, True, None),
         indexed=tuple(indexed),
     )
@@ -165,11 +147,6 @@ def _compile(rule: Rule, version: int, keys_by_shape: dict[_Shape, _Keys]) -> _C
 
 def _conjunction(nodes: list[Node]) -> Predicate | None:
     return compile_conditions(Group(all=nodes)) if nodes else None
-
-
-def _may_be_held(rule: Rule) -> bool:
-    limits = (rule.stop, rule.group, rule.starts_at, rule.ends_at, rule.flow.sample)
-    return not rule.enabled or any(limits)
 
 
 class _Course:
@@ -241,7 +218,9 @@ class _Table:
         self._may_stop = any(entry.rule.stop for entry in entries)
         self.fired = [RuleVerdict(*entry.verdict, _NO_KEYS) for entry in entries]
         self._once = frozenset(entry.rule.name for entry in entries if not entry.rule.repeat)
-        self.unsettled = self._mask(lambda entry: self._may_stop or _is_open(entry))
+        self.unsettled = self._mask(
+            lambda entry: self._may_stop or entry.is_guarded or entry.keys is not None or entry.test is not None
+        )
         self.asking = self._mask(lambda entry: bool(entry.asks))
         self.meaning = self._mask(lambda entry: bool(entry.meant))
 
@@ -266,20 +245,15 @@ class _Table:
                 verdicts.append(_new(RuleVerdict, (*entry.verdict, keys)))
         return verdicts
 
-    def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_CompiledRule]]:
+    def waiting(self, event: Event, chosen: int) -> tuple[Facts, list[_CompiledRule]]:
         """Return the selected rules that still need an answer: nothing cheap has excluded them."""
-        facts = Facts(event, now=now)
+        facts = Facts(event)
         entries = _select(self.entries, self.candidates(event) & chosen)
         return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
 
 
 _new: Final = tuple.__new__
 """Creates a named tuple in a third of its constructor's time."""
-
-
-def _is_open(entry: _CompiledRule) -> bool:
-    """Return whether a rule that the index lets pass has anything left to decide."""
-    return entry.is_guarded or entry.keys is not None or entry.test is not None
 
 
 def _decide_entry(entry: _CompiledRule, facts: Facts, course: _Course) -> RuleVerdict:
@@ -314,7 +288,10 @@ def _select(items: Sequence[_Item], mask: int) -> list[_Item]:
 
 
 class Ruleset:
-    """An immutable set of rules with their versions. Share it between threads; replace it as a whole on an edit."""
+    """An immutable set of rules with their versions. Share it between threads; replace it as a whole on an edit.
+
+    `compares_meanings`: whether any rule has a `means`, so that texts have to be embedded before it is decided.
+    """
 
     def __init__(self, rules: Sequence[tuple[Rule, int]]) -> None:
         ordered = sorted(rules, key=lambda item: (-item[0].priority, item[0].name))
@@ -324,7 +301,7 @@ class Ruleset:
         self._tables: dict[tuple[int, ...], _Table] = {}
         self._by_type: dict[str, _Table] = {}
         self._flushes: dict[str, list[_CompiledRule]] = {}
-        self._compares_meanings = any(entry.meant for entry in self._entries)
+        self.compares_meanings = any(entry.meant for entry in self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -361,15 +338,15 @@ class Ruleset:
         facts = Facts(event, lookup, now=now, similarity=similarity, on_mismatch=on_mismatch)
         return table.decide(facts, candidates, repeats=repeats)
 
-    def asks(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
+    def asks(self, event: Event) -> frozenset[str]:
         """Return the looked-up names that deciding on the event may need, so that a batch can request all at once."""
         table = self._table(event.event_type)
         if not table.asking:
             return frozenset()
-        _, entries = table.waiting(event, table.asking, now)
+        _, entries = table.waiting(event, table.asking)
         return frozenset().union(*(entry.asks for entry in entries))
 
-    def texts(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
+    def texts(self, event: Event) -> frozenset[str]:
         """Return the texts whose meaning deciding on the event may compare, so that a batch is embedded at once.
 
         They come from the event and from the rules: at most two for each comparison, of which a quantifier makes at
@@ -378,13 +355,8 @@ class Ruleset:
         table = self._table(event.event_type)
         if not table.meaning:
             return frozenset()
-        facts, entries = table.waiting(event, table.meaning, now)
+        facts, entries = table.waiting(event, table.meaning)
         return frozenset(text for entry in entries for node in entry.meant for text in texts_compared(node, facts))
-
-    @property
-    def compares_meanings(self) -> bool:
-        """Return whether any rule has a `means`, so that texts have to be embedded before it is decided."""
-        return self._compares_meanings
 
     def flushed_by(self, event: Event) -> list[Flush]:
         """Return the debounces that the event ends at once, each for the event's key."""
@@ -411,7 +383,11 @@ class Ruleset:
         return self._by_type.get(event_type) or self._remember_table(event_type)
 
     def _remember_table(self, event_type: str) -> _Table:
-        indexes = tuple(index for index, entry in enumerate(self._entries) if _answers(entry.rule, event_type))
+        indexes = tuple(
+            index
+            for index, entry in enumerate(self._entries)
+            if any(matches(pattern, event_type) for pattern in entry.rule.event_types)
+        )
         table = self._tables.get(indexes)
         if table is None:
             table = self._tables[indexes] = _Table([self._entries[index] for index in indexes])
@@ -419,7 +395,3 @@ class Ruleset:
             self._by_type.clear()
         self._by_type[event_type] = table
         return table
-
-
-def _answers(rule: Rule, event_type: str) -> bool:
-    return any(matches(pattern, event_type) for pattern in rule.event_types)

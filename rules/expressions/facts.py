@@ -20,6 +20,14 @@ class Missing:
 
 MISSING: Final = Missing()
 
+
+def json_value(value: Any) -> Any:
+    """Return the value of a field as JSON: null where it is missing, and a time as text."""
+    if value is MISSING:
+        return None
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
 Lookup = Callable[[str], Any]
 Similarity = Callable[[str, str], float]
 OnMismatch = Callable[[str, str], None]

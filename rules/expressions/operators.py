@@ -409,7 +409,6 @@ def similar(meaning: Any, threshold: float = DEFAULT_THRESHOLD) -> Test:
     return test
 
 
-_NUMBER: Final = {"type": "number"}
 _STRING: Final = {"type": "string"}
 _SCALAR: Final = {"type": ["string", "number", "boolean", "null"]}
 _LIST: Final = {"type": "array", "items": _SCALAR, "minItems": 1}

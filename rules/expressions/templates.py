@@ -11,14 +11,13 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from core.errors import Invalid, Problem
 from core.types import Event
 from rules import problems
 from rules.expressions import paths
-from rules.expressions.facts import MISSING
+from rules.expressions.facts import json_value
 
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _LEFTOVER = re.compile(r"\{\{|\}\}")
@@ -74,7 +73,7 @@ def _render_text(text: str, event: Event, room: _Room) -> Any:
         return _TEMPLATE.sub(insert, text)
     value = _read(whole[1], event)
     room.take(len(_as_text(value)))
-    return None if value is MISSING else _as_json(value)
+    return json_value(value)
 
 
 def _read(path: str, event: Event) -> Any:
@@ -88,18 +87,11 @@ def _parse(text: str) -> paths.Path:
     return path
 
 
-def _as_json(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
 def _as_text(value: Any) -> str:
-    if value is MISSING or value is None:
+    value = json_value(value)
+    if value is None:
         return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def fields(value: Any) -> Iterator[tuple[str, str]]:
@@ -115,7 +107,6 @@ def fault(value: Any) -> Problem | None:
 
 
 def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a value, each with its place."""
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, list):

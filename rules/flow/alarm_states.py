@@ -36,25 +36,13 @@ def of_tenant(tx: Tx, *, raised: bool, rule: str | None, after: str | None, limi
     """Return one page, by rule and key; `raised`: only those that are. `after`: the cursor of the last before."""
     name, _, key = (after or "").partition("/")
     values = {"raised": raised, "rule": rule, "after_rule": name, "after_key": key, "has_after": after is not None}
-    rows = tx.execute(_PAGE, values | {"limit": limit})
-    return [
-        AlarmState(
-            row.rule,
-            row.for_each,
-            row.key or None,
-            row.raised_at,
-            row.looked_at,
-            row.counts,
-            row.partial,
-            row.version,
-        )
-        for row in rows
-    ]
+    return [AlarmState(*row) for row in tx.execute(_PAGE, values | {"limit": limit})]
 
 
 _PAGE = text("""
-    SELECT * FROM alarms
+    SELECT rule, for_each, nullif(key, ''), raised_at, looked_at, counts, partial, version FROM alarms
     WHERE (NOT :raised OR raised_at IS NOT NULL) AND (cast(:rule AS text) IS NULL OR rule = :rule)
       AND (NOT :has_after OR (rule, key) > (cast(:after_rule AS text), cast(:after_key AS text)))
-    ORDER BY rule, key LIMIT :limit
+    ORDER BY rule, alarms.key LIMIT :limit
 """)
+"""In the order of AlarmState's fields."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
@@ -31,7 +31,7 @@ from rules.engine.conditions import compile_conditions
 from rules.engine.counts import TENANT, DailyBudget, Look, Subject
 from rules.expressions.facts import Facts
 from rules.flow import schedules
-from rules.flow.schedules import Fired, Scheduled
+from rules.flow.schedules import Fired, Scheduled, rule_key, utc
 
 EDGES: Final = 1_000
 """Edges announced at one due time; those beyond it follow at the next."""
@@ -104,7 +104,6 @@ def edges(scheduled: Scheduled, due: datetime, look: Look, raised: Mapping[str, 
 
 
 def _longest(counted: Mapping[str, AnyCount]) -> timedelta:
-    """Return the longest period that is counted."""
     return timedelta(seconds=max(getattr(count, "within_seconds", None) or 0 for count in counted.values()))
 
 
@@ -123,10 +122,10 @@ def announcement(rule: AlarmRule, due: datetime, edge: Edge) -> Announcement:
     """Return `alarm.raised`, to which the rule reacts, or `alarm.cleared`; its id does not depend on the clock."""
     payload, verb = _payload(rule, due, edge), "raised"
     if edge.since is not None:
-        payload, verb = payload | {"raised_at": _utc(edge.since), "reason": edge.reason}, "cleared"
+        payload, verb = payload | {"raised_at": utc(edge.since), "reason": edge.reason}, "cleared"
     # Not the key itself: the id stays where a user is erased.
     digest = [blake2b(edge.key.encode(), digest_size=8).hexdigest()] if edge.key else []
-    name = "@".join([rule.name, _utc(due), verb, *digest])
+    name = "@".join([rule.name, utc(due), verb, *digest])
     return Announcement(name, f"alarm.{verb}", due, payload, f"rule:{rule.name}")
 
 
@@ -134,17 +133,13 @@ def _payload(rule: AlarmRule, due: datetime, edge: Edge) -> Json:
     named = {_KEY_FIELDS[rule.for_each]: edge.key} if rule.for_each in _KEY_FIELDS else {}
     # Without unknown numbers: a comparison with one is false, as with any missing field.
     numbers = {name: number for name, number in edge.counts.items() if number is not None}
-    return {"rule": rule.name, "version": rule.version, "due_at": _utc(due), **named, "counts": numbers}
+    return {"rule": rule.name, "version": rule.version, "due_at": utc(due), **named, "counts": numbers}
 
 
 def _event(rule: AlarmRule, due: datetime, edge: Edge) -> Event:
     """Return the event that the conditions are evaluated on."""
     raising = announcement(rule, due, edge)
     return Event(0, "", raising.id, SOURCE, raising.event_type, raising.subject, due, raising.payload)
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def fire(tx: Tx, scheduled: Scheduled, now: datetime, budget: DailyBudget) -> Fired | None:
@@ -206,16 +201,16 @@ def _look(tx: Tx, scheduled: Scheduled, due: datetime, budget: DailyBudget) -> i
     """Count, announce the edges, and write the alarms as they are now; return how many edges there are."""
     look = _count(tx, scheduled, due, budget)
     some = {"most": counts.MAX_KEYS + 1}
-    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, _rule_key(scheduled) | some)}
+    raised = {row.key: row.raised_at for row in tx.execute(_RAISED, rule_key(scheduled) | some)}
     changed = edges(scheduled, due, look, raised)
     rule = AlarmRule.of(scheduled)
     log.announce(tx, scheduled.tenant_id, [announcement(rule, due, edge) for edge in changed])
     over = [edge.key for edge in changed if edge.since is not None]
     if over:
-        tx.execute(_DELETE, {**_rule_key(scheduled), "keys": over})
+        tx.execute(_DELETE, {**rule_key(scheduled), "keys": over})
     rows = _rows(due, look, changed, after(raised, changed, due))
     values = {"for_each": rule.for_each, "version": rule.version, "due": due, "rows": recordset(rows)}
-    tx.execute(_STORE, {**_rule_key(scheduled), **values})
+    tx.execute(_STORE, {**rule_key(scheduled), **values})
     return len(changed)
 
 
@@ -244,7 +239,7 @@ def _rows(due: datetime, look: Look, changed: Iterable[Edge], raised: Mapping[st
 def _finish(tx: Tx, scheduled: Scheduled, now: datetime, reason: Reason) -> Fired:
     """Forget the alarms of a rule that need not be looked at before it is edited; those that were raised are over."""
     schedules.store(tx, scheduled, fired_to=now)
-    rows = tx.execute(_FORGET, _rule_key(scheduled)).all()
+    rows = tx.execute(_FORGET, rule_key(scheduled)).all()
     return Fired(_announce_over(tx, {scheduled.tenant_id: rows}, now, reason), None)
 
 
@@ -266,10 +261,6 @@ def _announce_over(tx: Tx, rows: Mapping[str, Sequence[Any]], now: datetime, rea
         ]
         log.announce(tx, tenant_id, events)
     return sum(map(len, raised.values()))
-
-
-def _rule_key(scheduled: Scheduled) -> dict[str, str]:
-    return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
 
 _PATIENCE = text("SELECT set_config('statement_timeout', :limit, true)")

@@ -141,19 +141,19 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: i
 
 def lock(tx: Tx, scheduled: Scheduled) -> Any:
     """Lock and return the row of a rule; None: there is none, another clock holds it, or the rule has been edited."""
-    return tx.execute(_LOCK, _rule_key(scheduled) | {"version": scheduled.version}).one_or_none()
+    return tx.execute(_LOCK, rule_key(scheduled) | {"version": scheduled.version}).one_or_none()
 
 
 def begin(tx: Tx, scheduled: Scheduled, now: datetime) -> Fired | None:
     """Insert the row of a new rule, whose due times begin now; None: there is one, or the rule has been edited."""
     values = {"version": scheduled.version, "schedule": json.dumps(table(scheduled)), "now": now}
-    opened = tx.execute(_OPEN, _rule_key(scheduled) | values).rowcount
+    opened = tx.execute(_OPEN, rule_key(scheduled) | values).rowcount
     return Fired(0, next_due(scheduled.schedule, now)) if opened else None
 
 
 def store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) -> Fired:
     """Write up to when due times are dealt with, and that there were `fresh` new events."""
-    values = {**_rule_key(scheduled), "schedule": json.dumps(table(scheduled)), "fired_to": fired_to}
+    values = {**rule_key(scheduled), "schedule": json.dumps(table(scheduled)), "fired_to": fired_to}
     tx.execute(_STORE, values)
     return Fired(fresh, next_due(scheduled.schedule, fired_to))
 
@@ -174,14 +174,14 @@ def _fire_page(tx: Tx, scheduled: Scheduled, due: datetime, after: str | None, p
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, due, user) for user in reached])
     if len(reached) < page:
         return store(tx, scheduled, fired_to=due, fresh=fresh)
-    tx.execute(_TURN, {**_rule_key(scheduled), "due": due, "after": reached[-1]})
+    tx.execute(_TURN, {**rule_key(scheduled), "due": due, "after": reached[-1]})
     return Fired(fresh, due)
 
 
 def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Announcement:
     """Return the event of a due time; its id is the same whichever clock emits it."""
     name = scheduled.rule.name
-    due_at = due.isoformat().replace("+00:00", "Z")
+    due_at = utc(due)
     payload: Json = {"rule": name, "version": scheduled.version, "due_at": due_at}
     if scheduled.schedule.cron is not None:
         payload["timezone"] = scheduled.schedule.timezone
@@ -191,7 +191,13 @@ def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Ann
     return Announcement(f"{name}@{due_at}@{user_id}", "clock.ticked", due, payload, f"user:{user_id}")
 
 
-def _rule_key(scheduled: Scheduled) -> dict[str, str]:
+def utc(moment: datetime) -> str:
+    """Return a time in UTC, as JSON has it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def rule_key(scheduled: Scheduled) -> dict[str, str]:
+    """Return the rule as parameters of a statement."""
     return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
 
@@ -202,7 +208,6 @@ def table(scheduled: Scheduled) -> Json:
 
 
 def _times_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """Yield the due times after a moment, in UTC."""
     if schedule.every_seconds is not None:
         step = timedelta(seconds=schedule.every_seconds)
         return (EPOCH + number * step for number in count((after - EPOCH) // step + 1))

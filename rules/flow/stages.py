@@ -171,7 +171,6 @@ def _may_again(part: Throttle, state: StageState | None, now: datetime) -> bool:
 
 
 def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) -> None:
-    """Record that the rule acts now."""
     if flow.concurrency is not None:
         state_key = "concurrency", keys["concurrency"]
         lane = states.get(state_key) or StageState(now)

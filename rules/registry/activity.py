@@ -86,12 +86,8 @@ def _take(rule: RuleLane, cell: Any, seconds: float, cap: int) -> None:
     if cell.late == cap:
         rule.estimated.append(cell.step)
         factor = max(1.0, seconds / max(cell.covered, 1e-6))
-    for name, count in zip(VERDICTS, _counts(cell), strict=True):
-        getattr(rule, name)[cell.step] = round(count * factor)
-
-
-def _counts(cell: Any) -> Sequence[int]:
-    return cell.fired, cell.gathered, cell.held
+    for name in VERDICTS:
+        getattr(rule, name)[cell.step] = round(getattr(cell, name) * factor)
 
 
 _RULES = text("""

@@ -19,7 +19,6 @@ def load() -> list[Json]:
 NAMES: Final = frozenset(str(document["name"]) for document in load())
 """Names of the default rules."""
 
-
 OTHER = "other"
 """What all rules but the defaults count as."""
 

@@ -46,29 +46,19 @@ EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     "category": _one_of(Category),
     "topic": _one_of(Topic),
     "importance": SHARE,
-    "absorbed": LIST,
-    "memory_ids": LIST,
-    "filled_in": LIST,
-    "version": COUNT,
-    "searches": COUNT,
-    "without_memories": COUNT,
-    "passages": COUNT,
-    "message_count": COUNT,
-    "messages": COUNT,
-    "tokens": COUNT,
-    "to_position": COUNT,
-    "params": OBJECT,
-    "counts": OBJECT,
-    "may_decide": OBJECT,
+    **dict.fromkeys("absorbed memory_ids filled_in".split(), LIST),
+    **dict.fromkeys(
+        "version searches without_memories passages message_count messages tokens to_position".split(), COUNT
+    ),
+    **dict.fromkeys("params counts may_decide".split(), OBJECT),
     **dict.fromkeys(
         (
             "user_id group_id session_id memory_id message_id document_id rebuild_id dispatch_id decision_id content "
             "attribute value reason rule target verdict comment author due_at timezone requested_by expires_at file "
-            "address error raised_at source"
+            "address error raised_at source change"
         ).split(),
         TEXT,
     ),
-    "change": TEXT,
 }
 """Fields of the service's own events. Unlisted ones have several kinds and are not checked."""
 

@@ -23,7 +23,6 @@ from rules.problems import escape_step
 LOG: Final = "log"
 """Name of the built-in channel: the log of the service."""
 
-
 NOWHERE: Final = Outlets()
 
 
@@ -115,7 +114,6 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
 _PUT_IT_AWAY: Final = (
     'store it with `imprint tenant secrets set NAME` (or PUT /v1/tenant/secrets/NAME) and write {"secret": "NAME"}'
 )
-
 
 _BOUND: Final = "an admin of the tenant changes that (`imprint tenant secrets set NAME --host`)"
 

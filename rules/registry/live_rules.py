@@ -28,7 +28,11 @@ NOBODY = Ruleset([])
 
 
 class LiveRules:
-    """The rule sets of all tenants."""
+    """The rule sets of all tenants, as of the last refresh.
+
+    `sets`: by tenant, a new mapping after each edit; `as_of`: when the rules were read, by the clock of the database;
+    `compares_meanings`: whether any rule has a condition with `means`.
+    """
 
     def __init__(self, poll_s: float) -> None:
         self._poll_s = poll_s
@@ -37,30 +41,15 @@ class LiveRules:
         self._heard: tuple[int, int] | None = None
         self._stands: dict[str, tuple[int, int]] = {}
         self._without_rules: set[str] = set()
-        self._sets: Mapping[str, Ruleset] = {}
+        self.sets: Mapping[str, Ruleset] = {}
         self._high_risk: frozenset[str] = frozenset()
-        self._compares_meanings = False
+        self.compares_meanings = False
         self._embeddings: Mapping[str, EmbeddingModel] = {}
-        self._as_of: datetime | None = None
+        self.as_of: datetime | None = None
 
     def of(self, tenant_id: str) -> Ruleset:
         """Return the rules in force for a tenant, as of the last refresh."""
-        return self._sets.get(tenant_id, NOBODY)
-
-    @property
-    def sets(self) -> Mapping[str, Ruleset]:
-        """Return the rules in force by tenant, as of the last refresh; a new mapping after each edit."""
-        return self._sets
-
-    @property
-    def as_of(self) -> datetime | None:
-        """Return when the rules were read, by the clock of the database; None: not yet."""
-        return self._as_of
-
-    @property
-    def compares_meanings(self) -> bool:
-        """Return whether any rule of any tenant has a condition with `means`."""
-        return self._compares_meanings
+        return self.sets.get(tenant_id, NOBODY)
 
     def allows_high_risk(self, tenant_id: str) -> bool:
         """Return whether a tenant's high-risk rules run without approval, as of the last refresh."""
@@ -111,7 +100,7 @@ class LiveRules:
     def _hear(self, stand: Sequence[Any]) -> bool:
         """Take the row that `_STAND` has found; return False where rules were edited."""
         # The sums change with every save even where two of them commit in another order than they were numbered.
-        rules, revisions, high_risk, embeddings, self._as_of = stand
+        rules, revisions, high_risk, embeddings, self.as_of = stand
         self._high_risk = frozenset(high_risk)
         self._embeddings = {tenant: EmbeddingModel(*model) for tenant, model in (embeddings or {}).items()}
         self._heard = rules, revisions
@@ -123,9 +112,9 @@ class LiveRules:
     def _read(self, tx: Tx) -> None:
         stands = {row.tenant_id: (row.rules, row.revisions) for row in tx.execute(_STANDS)}
         edited = sorted(tenant for tenant, stand in stands.items() if self._stands.get(tenant) != stand)
-        self._sets = {**self._sets, **_rulesets(tx, edited)}
+        self.sets = {**self.sets, **_rulesets(tx, edited)}
         self._stands = stands
-        self._compares_meanings = any(rules.compares_meanings for rules in self._sets.values())
+        self.compares_meanings = any(rules.compares_meanings for rules in self.sets.values())
         self._stand, self._looked_at = self._heard, time.monotonic()
         log.info("rules.loaded", tenants=len(edited))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -15,20 +16,20 @@ from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.events.log import Announcement
 from core.storage import bounded_rows
-from core.storage.db import Tx, required_row
+from core.storage.db import Tx
 from core.types import Json
 from rules.document import formatting
-from rules.document.schema import Rule, examine
+from rules.document.schema import Rule, examine, parse
 from rules.document.targets import TARGETS
 from rules.engine import cost
 from rules.registry import defaults, limits
 from rules.registry.limits import Allowed
 
 SAFE: Final = Allowed()
+"""Limits that every installation allows."""
 
 DEFAULTS_AUTHOR: Final = "imprint"
 """Author of the versions that the service saves."""
-"""Limits that every installation allows."""
 
 Change = Literal["created", "changed", "deleted", "rolled back"]
 
@@ -73,11 +74,21 @@ def in_force(tx: Tx) -> list[StoredRule]:
     return [StoredRule(row.name, row.version, row.document) for row in rows]
 
 
+def readable(tx: Tx) -> list[tuple[Rule, int]]:
+    """Return the rules in force, with their versions, that this version of the service can read.
+
+    Routers ignore the others as well.
+    """
+    rules = []
+    for stored in in_force(tx):
+        with suppress(Invalid):
+            rules.append((parse(stored.document, TARGETS), stored.version))
+    return rules
+
+
 def get(tx: Tx, name: str) -> StoredRule:
     """Return a rule in force."""
-    select = text("SELECT name, version, document FROM rules WHERE name = :name AND deleted_at IS NULL")
-    row = required_row(tx, select, {"name": name}, f"There is no rule {name!r}; `GET /v1/rules` lists those in force.")
-    return StoredRule(row.name, row.version, row.document)
+    return get_all(tx, [name])[0]
 
 
 def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:

@@ -109,7 +109,7 @@ KEPT = {
     "workers/dispatch/lease.py:_Watches._running": "attempts that run: each is removed with its end",
     "core/storage/kept_plans.py:_PLANS": "statements of the program by connection, without their values",
     "core/storage/kept_plans.py:split": "statements of the program, without their values",
-    "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,
+    "rules/registry/live_rules.py:LiveRules.sets": OF_RULES,
     "rules/registry/live_rules.py:LiveRules._stands": OF_RULES,
     "rules/registry/live_rules.py:LiveRules._without_rules": "names of tenants without rules",
     "rules/expressions/facts.py:Facts._answers": OF_A_REQUEST,

@@ -14,7 +14,7 @@ from core.types import Json
 from tests.doors import Doors
 from tests.samples import TENANT, accept_all, ended, said
 from tests.works import Works
-from workers.routing.bus_consumer import Intake, accept_message
+from workers.routing.bus_consumer import BusMessage, Intake
 
 FINANCE = "My salary at Northbridge is 90000 euros."
 CARE = "I take lithium for my bipolar disorder."
@@ -235,7 +235,7 @@ def test_a_key_with_labels_publishes_only_what_it_can_read(door: Doors, app: Dat
     assert answer.json()["errors"][0]["pointer"] == "/1/payload/audience_labels"
     assert "lacks finance" in answer.json()["errors"][0]["detail"]
     bus = Intake(app, TENANT, 100, 4096, lambda: None)
-    accept_message(bus, json.dumps(message).encode(), {"authorization": f"Bearer {key}"}, "application/json")
+    BusMessage(bus, json.dumps(message).encode(), {"authorization": f"Bearer {key}"}, "application/json").accept()
     with app.tenant(TENANT) as tx:
         assert tx.execute(text("SELECT count(*) FROM messages")).scalar_one() == 0
     assert door.post("/v1/events", said("Fine.", audience_labels=["care"]), key=key).status_code == 202

@@ -18,7 +18,7 @@ from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, said
-from workers.routing.bus_consumer import Intake, accept_message
+from workers.routing.bus_consumer import BusMessage, Intake
 
 PRIVATE = "ACMEPRIVATE diagnosis"
 
@@ -54,7 +54,7 @@ def test_a_key_that_does_not_hold_leaves_nothing(settings: Settings, app: Databa
     body = json.dumps(said(PRIVATE, user="ada")).encode()
     intake = Intake(app, TENANT, 100, 4096, lambda: None)
     with capture_logs() as lines:
-        accept_message(intake, body, {"authorization": f"{word} {key}"}, "application/json")
+        BusMessage(intake, body, {"authorization": f"{word} {key}"}, "application/json").accept()
     assert holding(settings, "ACMEPRIVATE") == []
     assert refused() == before + 1
     (line,) = lines
@@ -68,21 +68,21 @@ def test_a_key_without_its_word_holds_no_better(settings: Settings, app: Databas
     intake = Intake(app, TENANT, 100, 4096, lambda: None)
     body = json.dumps(said(PRIVATE)).encode()
     for header in (mistyped(settings, app), "", " ", "Bearer"):
-        accept_message(intake, body, {"Authorization": header}, "application/json")
+        BusMessage(intake, body, {"Authorization": header}, "application/json").accept()
     assert holding(settings, "ACMEPRIVATE") == []
 
 
 def test_a_message_without_a_key_still_goes_to_the_tenant_of_the_bus(app: Database) -> None:
-    accept_message(
+    BusMessage(
         Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(said("Hello.")).encode(), {}, "application/json"
-    )
+    ).accept()
     with app.tenant(TENANT) as tx:
         assert tx.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
 
 
 def test_what_a_good_key_sends_unreadably_is_its_own_tenants_dead_letter(settings: Settings, app: Database) -> None:
     headers = {"authorization": f"Bearer {key_of(settings, OTHER, ('publish',))}"}
-    accept_message(Intake(app, TENANT, 100, 4096, lambda: None), b"{not json", headers, "application/json")
+    BusMessage(Intake(app, TENANT, 100, 4096, lambda: None), b"{not json", headers, "application/json").accept()
     for tenant, letters in ((OTHER, 1), (TENANT, 0)):
         with app.tenant(tenant) as tx:
             assert tx.execute(text("SELECT count(*) FROM dispatches WHERE target = 'bus'")).scalar_one() == letters

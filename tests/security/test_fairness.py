@@ -23,7 +23,6 @@ from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works, run_one
 from workers.dispatch import fair_share, insertion, ledger, sweep
 from workers.dispatch.model import Job, Ledger, LedgerPolicy, NewDispatch, Outcome
-from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import DispatchRef
 from workers.routing import router
 
@@ -213,7 +212,7 @@ def test_what_is_under_way_for_one_tenant_is_never_more_than_its_share(app: Data
     beat(app, 3)
     sent = [owed for _ in range(20) for owed in work_for(app, EVIL, 1)[1]]
     assert len(sent) == 2
-    assert policy_of(settings).running == settings.tenant_limits.running
+    assert LedgerPolicy.of(settings).running == settings.tenant_limits.running
 
 
 def test_a_turn_ends_and_what_is_left_goes_to_the_end_of_the_line(

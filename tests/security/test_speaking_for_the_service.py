@@ -19,7 +19,7 @@ from tests.doors import Doors, key_of
 from tests.factories import a_memory, carry_out, events_since
 from tests.samples import TENANT, accept, event, said
 from tests.works import at_work
-from workers.routing.bus_consumer import Intake, accept_message
+from workers.routing.bus_consumer import BusMessage, Intake
 
 SPELLINGS = ["imprint", "Imprint", "IMPRINT", " imprint ", "imprint\u00a0", "ｉｍｐｒｉｎｔ", "im\u200bprint"]
 SPELLINGS += ["\u0456mprint", "іmрrіnt", "ιmprint", "ímprint", "ıMPRINT", "𝐢𝐦𝐩𝐫𝐢𝐧𝐭", "lmprint", "1mprint", "irnprint"]
@@ -68,7 +68,7 @@ def test_types_that_clients_publish_are_not_reserved(kind: str) -> None:
 
 def test_a_type_in_other_case_is_reserved_over_the_bus_as_well(app: Database) -> None:
     bus = Intake(app, TENANT, 100, 4096, lambda: None)
-    accept_message(bus, json.dumps(event("Clock.Ticked", source="shop")).encode(), {}, "application/json")
+    BusMessage(bus, json.dumps(event("Clock.Ticked", source="shop")).encode(), {}, "application/json").accept()
     assert sources(app) == []
 
 
@@ -103,7 +103,7 @@ def no_cloud_event(door: Doors, source: str) -> None:
 @pytest.mark.parametrize("source", SPELLINGS)
 def test_nor_a_message_of_the_bus(app: Database, source: str) -> None:
     bus = Intake(app, TENANT, 100, 4096, lambda: None)
-    accept_message(bus, json.dumps(event("clock.ticked", source=source)).encode(), {}, "application/json")
+    BusMessage(bus, json.dumps(event("clock.ticked", source=source)).encode(), {}, "application/json").accept()
     assert sources(app) == []
     with app.tenant(TENANT) as tx:
         (letter,) = tx.execute(text("SELECT error FROM dispatches WHERE target = 'bus'")).scalars()

@@ -60,7 +60,6 @@ def _page_to_compress(tools: Tools, job: Job, only: str | None) -> CompressionPa
 
 
 def _archived_follow_up(tools: Tools, job: Job) -> list[tuple[str, Json]]:
-    """Return the follow-up for archived memories, where those are dropped after some time."""
     if job.params.get("archived") or tools.settings.drop_archived_days is None:
         return []
     only = {"user_id": job.params["user_id"]} if job.params.get("user_id") else {}

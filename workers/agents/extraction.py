@@ -11,7 +11,7 @@ from core import metrics
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Misconfigured, Never
-from core.events.pending import Pending, Reported
+from core.events.pending import Effect, Pending, Reported
 from core.events.publishing import Author
 from core.extraction import configured_extractor, extractor_setting, freshness
 from core.extraction import session as extraction
@@ -54,9 +54,9 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
             extracted = extraction.extract_new(consolidation, job.tenant_id, session_id, reader, limit=limit, link=link)
         else:
             extracted = extraction.extract_range(consolidation, job.tenant_id, session_id, reader, where, link=link)
-        pending: Pending = (
-            _WithUnits(extracted, _units(tools, job, session_id, extracted.retold)) if extracted.retold else extracted
-        )
+        pending: Pending = extracted
+        if extracted.retold:
+            pending = _with_units(extracted, _units(tools, job, session_id, extracted.retold))
         observed = _Observed(extracted, pending)
     then = [(job.target, {"session_id": session_id})] if extracted.more else []
     return Outcome(
@@ -111,21 +111,21 @@ class _Observed:
             metrics.WINDOWS_SKIPPED.labels(reason).inc(windows)
 
 
-@dataclass(frozen=True, slots=True)
-class _WithUnits:
-    """An extraction, and the units that the same model call has written of the session."""
+def _with_units(extracted: Pending, written: Pending) -> Pending:
+    """Return an extraction with the units that the same model call has written of the session.
 
-    extraction: Pending
-    units: Pending
+    They are left out if another worker has cut the session, so that what was paid for is kept.
+    """
 
-    def write(self, tx: Tx, author: Author) -> Json:
-        """Write both; the extraction alone if another worker has cut the session, so that what was paid for is kept."""
-        result = self.extraction.write(tx, author)
+    def write(tx: Tx, author: Author) -> Json:
+        result = extracted.write(tx, author)
         try:
             with tx.begin_nested():
-                return result | self.units.write(tx, author)
+                return result | written.write(tx, author)
         except Conflict:
             return result
+
+    return Effect(write)
 
 
 def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[ExtractedUnit]) -> Pending:

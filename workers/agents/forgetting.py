@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from core.erasure.passages import Place
 from core.errors import Never, NotFound
 from core.events import log, publishing
 from core.events.log import Emission
-from core.events.pending import Reported
+from core.events.pending import Effect, Reported
 from core.events.publishing import Author
 from core.forgetting import forget, matching, params, recognition, suggested, text, turns
 from core.forgetting.erasing import Forgotten, Request
@@ -27,7 +26,6 @@ from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder, Floats
 from core.inference.local_reader import LocalReader
 from core.memory import receipts
-from core.memory.receipts import Signer
 from core.search import query
 from core.search.filters import Filters
 from core.search.question import Question
@@ -80,7 +78,17 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
             )
         )
     mode = Mode(job.params.get("mode") or Mode.UNDO)
-    return Outcome(_Recognised(job.tenant_id, request, echoes, mode))
+
+    def write(tx: Tx, author: Author) -> Json:
+        blanked = forget.blank_echoes(tx, job.tenant_id, request.scene, echoes) if echoes else Forgotten()
+        if request.extent.is_empty:
+            return blanked.as_json() | {"forgetting": "repetition_erased"}
+        payload = forget.request_payload(request, mode)
+        emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
+        publishing.publish(tx, job.tenant_id, author, [emission])
+        return {"forgetting": "requested", **{name: payload[name] for name in _SHOWN}}
+
+    return Outcome(Effect(write))
 
 
 def _check_params(job: Job) -> None:
@@ -167,9 +175,17 @@ def _carry_out(tools: Tools, job: Job) -> Outcome:
         raise Never(f"{job.target} obeys {forget.REQUESTED} only from the service itself; say it in a message instead.")
     if "final_at" in job.params:
         return _close(tools, job)
-    keep = _keep(job)
+    keep, event = _keep(job), job.event
     sign = receipts.signer(tools.settings)
-    erasing = _Erasing(job.tenant_id, job.event.payload, sign, job.event.seq, job.event.id, keep)
+
+    def write(tx: Tx, author: Author) -> Json:
+        try:
+            done = forget.carry_out(
+                tx, job.tenant_id, event.payload, author, sign, seq=event.seq, event_id=event.id, keep=keep
+            )
+        except NotFound as error:
+            raise Never(f"What was to be forgotten was deleted in the meantime: {error}") from error
+        return done.as_json()
 
     def then(done: Json) -> list[tuple[str, Json]]:
         kept: Json = {name: done[name] for name in ("forgetting_id", "final_at") if name in done}
@@ -179,7 +195,7 @@ def _carry_out(tools: Tools, job: Job) -> Outcome:
         again += [("memory_extractor", done["reread"])] if done["reread"] else []
         return [*again, *([("embedding_refresher", {"sessions": done["sessions"]})] if done["sessions"] else [])]
 
-    return Outcome(erasing, then_by_result=then)
+    return Outcome(Effect(write), then_by_result=then)
 
 
 def _keep(job: Job) -> Keep:
@@ -195,69 +211,12 @@ def _close(tools: Tools, job: Job) -> Outcome:
     if final_at > datetime.now(UTC):
         return Outcome(Reported({"forgetting": "can be undone"} | job.params), [(job.target, job.params)], at=final_at)
     forgetting_id = UUID(job.params["forgetting_id"])
-    return Outcome(_Closing(job.tenant_id, receipts.signer(tools.settings), forgetting_id, job.event.id))
+    sign = receipts.signer(tools.settings)
 
+    def write(tx: Tx, _author: Author) -> Json:
+        return forget.close_due(tx, job.tenant_id, sign, forgetting_id, job.event.id)
 
-@dataclass(frozen=True, slots=True)
-class _Recognised:
-    """A request to announce, and values in its message that were erased before."""
-
-    tenant_id: str
-    request: Request
-    echoes: Sequence[str]
-    mode: Mode
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        blanked = Forgotten()
-        if self.echoes:
-            blanked = forget.blank_echoes(tx, self.tenant_id, self.request.scene, self.echoes)
-        if self.request.extent.is_empty:
-            return blanked.as_json() | {"forgetting": "repetition_erased"}
-        payload = forget.request_payload(self.request, self.mode)
-        emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
-        publishing.publish(tx, self.tenant_id, author, [emission])
-        return {"forgetting": "requested", **{name: payload[name] for name in _SHOWN}}
+    return Outcome(Effect(write))
 
 
 _SHOWN = ("scope", "messages", "memories", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class _Erasing:
-    """A request that is carried out when it is written, on what is there by then."""
-
-    tenant_id: str
-    payload: Mapping[str, Any]
-    sign: Signer
-    seq: int
-    event_id: str
-    keep: Keep
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        try:
-            done = forget.carry_out(
-                tx,
-                self.tenant_id,
-                self.payload,
-                author,
-                self.sign,
-                seq=self.seq,
-                event_id=self.event_id,
-                keep=self.keep,
-            )
-        except NotFound as error:
-            raise Never(f"What was to be forgotten was deleted in the meantime: {error}") from error
-        return done.as_json()
-
-
-@dataclass(frozen=True, slots=True)
-class _Closing:
-    """The end of the time in which a request could be undone."""
-
-    tenant_id: str
-    sign: Signer
-    forgetting_id: UUID
-    event_id: str
-
-    def write(self, tx: Tx, _author: Author) -> Json:
-        return forget.close_due(tx, self.tenant_id, self.sign, self.forgetting_id, self.event_id)

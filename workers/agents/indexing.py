@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from core import metrics
 from core.errors import Never
+from core.events.pending import Effect, Pending
 from core.events.publishing import Author
 from core.index import embedding_change, search_index
 from core.index.search_index import PlannedSession
@@ -66,7 +67,17 @@ def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
     except BrokenVectors as broken:
         return _without_broken(rows, broken, (job.target, {"sessions": names}))
     more = len(rows) == search_index.EMBED_BATCH
-    return Outcome(_Vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
+    return Outcome(_vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
+
+
+def _vectors(rows: Sequence[search_index.Unembedded], vectors: NDArray[np.float32]) -> Pending:
+    """Return the change that stores the vectors of rows that had none."""
+
+    def write(tx: Tx, _author: Author) -> Json:
+        search_index.put_vectors(tx, rows, vectors)
+        return {"vectors": len(rows)}
+
+    return Effect(write)
 
 
 def _without_broken(rows: Sequence[search_index.Unembedded], broken: BrokenVectors, again: tuple[str, Json]) -> Outcome:
@@ -75,7 +86,7 @@ def _without_broken(rows: Sequence[search_index.Unembedded], broken: BrokenVecto
     if not good:
         named = ", ".join(f"{row.type} {row.ref} of {row.session_id!r}" for row in rows[:NAMED])
         raise Never(f"{broken.detail}. Without a vector, and found by words alone: {named}.") from broken
-    return Outcome(_Vectors(good, np.array([broken.good[row.text] for row in good], dtype=np.float32)), [again])
+    return Outcome(_vectors(good, np.array([broken.good[row.text] for row in good], dtype=np.float32)), [again])
 
 
 def change_model(tools: Tools, job: Job) -> Outcome:
@@ -117,18 +128,6 @@ class _Indexed:
     def observe(self, _result: Json) -> None:
         for seconds in self.waited:
             metrics.SEARCHABLE.observe(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class _Vectors:
-    """Vectors of rows that had none."""
-
-    rows: Sequence[search_index.Unembedded]
-    vectors: NDArray[np.float32]
-
-    def write(self, tx: Tx, _author: Author) -> Json:
-        search_index.put_vectors(tx, self.rows, self.vectors)
-        return {"vectors": len(self.rows)}
 
 
 def _waiting_seconds(tx: Tx, planned: Sequence[PlannedSession]) -> list[float]:

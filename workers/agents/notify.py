@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -16,7 +15,7 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.errors import Misconfigured, Never
-from core.events.pending import Pending, Reported
+from core.events.pending import Effect, Reported
 from core.events.publishing import Author
 from core.storage.db import Tx
 from core.tenancy import destinations
@@ -84,18 +83,12 @@ def _store(tools: Tools, job: Job, body: str, due: datetime) -> Outcome:
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
     row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": body, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
-    return Outcome(_StoredNotice(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
 
+    def write(tx: Tx, _author: Author) -> Json:
+        tx.execute(_STORE_NOTICE, row | {"user": job.event.user_id})
+        return {"channel": row["channel"], "due_at": due.isoformat()}
 
-@dataclass(frozen=True, slots=True)
-class _StoredNotice:
-    """A notice to be stored until it is due."""
-
-    row: Json
-
-    def write(self, tx: Tx, _author: Author) -> Json:
-        tx.execute(_STORE_NOTICE, self.row)
-        return {"channel": self.row["channel"], "due_at": self.row["due"].isoformat()}
+    return Outcome(Effect(write), [(job.target, sending)], at=due)
 
 
 def _send_stored(tools: Tools, job: Job) -> Outcome:
@@ -111,19 +104,12 @@ def _send_stored(tools: Tools, job: Job) -> Outcome:
     if not rows:
         return Outcome(Reported({"channel": job.params["channel"], "delivered": 0}))
     sent = _send(tools, job, [row.text for row in rows])
-    return Outcome(_SentNotices([row.id for row in rows], sent.pending))
 
+    def write(tx: Tx, author: Author) -> Json:
+        tx.execute(_SENT, {"ids": [row.id for row in rows]})
+        return sent.pending.write(tx, author)
 
-@dataclass(frozen=True, slots=True)
-class _SentNotices:
-    """Stored notices that were sent, to be deleted."""
-
-    ids: Sequence[UUID]
-    delivery: Pending
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        tx.execute(_SENT, {"ids": self.ids})
-        return self.delivery.write(tx, author)
+    return Outcome(Effect(write))
 
 
 def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
@@ -136,21 +122,12 @@ def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
         return Outcome(Reported(result))
     if address.startswith("mailto:"):
         to, subject = _mailbox(address, job.params.get("subject"), body)
-
-        def send() -> Json:
-            mail.send(tools.settings, job.id, to, subject, body)
-            return result
-
-        return endpoint_health.call_endpoint(tools, job, channel, send)
+        send = partial(mail.send, tools.settings, job.id, to, subject, body)
+        return endpoint_health.call_endpoint(tools, job, channel, send, result)
     carrier = _carrier(tools, address)
     if carrier is not None:
         notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), body)
-
-        def hand_over() -> Json:
-            carrier.send(notice)
-            return result
-
-        return endpoint_health.call_endpoint(tools, job, channel, hand_over)
+        return endpoint_health.call_endpoint(tools, job, channel, partial(carrier.send, notice), result)
     content = {"text": body, "channel": channel, "event_id": job.event.id}
     parcel = WebhookRequest(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return webhook_client.deliver(tools, job, parcel, result)

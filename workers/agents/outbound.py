@@ -7,7 +7,6 @@ dispatch, by which the receiver can tell.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
@@ -19,7 +18,7 @@ from core.errors import Later, Never
 from core.events import publishing, reserved
 from core.events.doorbell import BROKER_ERRORS, broker_url, transport_options
 from core.events.log import Emission
-from core.events.pending import Reported
+from core.events.pending import Effect, Reported
 from core.events.publishing import Author
 from core.settings import hosts
 from core.settings.brokers import is_redis
@@ -37,24 +36,17 @@ CONNECTION_SECONDS: Final = 5
 """Time to wait for a connection to the broker."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Emitted:
-    """An event to publish in the chain of its cause."""
-
-    tenant_id: str
-    emission: Emission
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        publishing.publish(tx, self.tenant_id, author, [self.emission])
-        return {"event_type": self.emission.event_type}
-
-
 def emit_event(_tools: Tools, job: Job) -> Outcome:
     """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
     emission = Emission(job.params["event_type"], job.params.get("payload") or {})
     if emission.event_type in reserved.TYPES:  # The rule may have been saved before such types were refused.
         raise Never(f"`{emission.event_type}`: {reserved.refusal(emission.event_type)}.")
-    return Outcome(_Emitted(job.tenant_id, emission))
+
+    def write(tx: Tx, author: Author) -> Json:
+        publishing.publish(tx, job.tenant_id, author, [emission])
+        return {"event_type": emission.event_type}
+
+    return Outcome(Effect(write))
 
 
 def send_webhook(tools: Tools, job: Job) -> Outcome:
@@ -143,16 +135,8 @@ def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:
 
 def _event_json(event: Event, gathered: object) -> Json:
     """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
-    document = {
-        "id": event.id,
-        "event_type": event.event_type,
-        "source": event.source,
-        "subject": event.subject,
-        "time": event.time.isoformat(),
-        "payload": event.payload,
-        "correlation_id": event.correlation_id,
-        "causation_id": event.causation_id,
-    }
+    names = "id event_type source subject time payload correlation_id causation_id".split()
+    document = {name: getattr(event, name) for name in names} | {"time": event.time.isoformat()}
     return document | ({"gathered": gathered} if gathered else {})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +12,7 @@ from sqlalchemy import text
 from core.errors import Invalid, Never
 from core.events import publishing
 from core.events.log import Emission
-from core.events.pending import Reported
+from core.events.pending import Effect, Reported
 from core.events.publishing import Author
 from core.extraction import extractor_setting
 from core.extraction.session import CandidateReader
@@ -30,7 +29,7 @@ from rules.engine.similarity import Meanings
 from rules.registry import store
 from workers.agents import extraction
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 OPEN = "running"
 """Status of a rebuild that has not been dropped."""
@@ -56,27 +55,17 @@ def rebuild_memories(tools: Tools, job: Job) -> Outcome:
             shadow.drop(tools.db, mine)
     if not is_current:
         return GONE
-    return Outcome(_Ready(job.tenant_id, rebuild, mine, counts, difference))
 
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """The difference that a rebuild has found, and its counts; `shadow_id`: the tenant that holds the rebuilt set."""
-
-    tenant_id: str
-    rebuild: Any
-    shadow_id: str
-    counts: Json
-    difference: Json
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        difference = json.dumps(self.difference, ensure_ascii=False)
-        values = {"id": self.rebuild.id, "difference": difference, "open": OPEN, "shadow": self.shadow_id}
+    def write(tx: Tx, author: Author) -> Json:
+        written = json.dumps(difference, ensure_ascii=False)
+        values = {"id": rebuild.id, "difference": written, "open": OPEN, "shadow": mine}
         if tx.execute(_READY, values).rowcount:
-            numbers = {name: len(self.difference[name]) for name in ("added", "gone", "changed")}
-            payload = {"user_id": self.rebuild.user_id, "rebuild_id": str(self.rebuild.id), **numbers}
-            publishing.publish(tx, self.tenant_id, author, [Emission("rebuild.ready", payload)])
-        return self.counts
+            numbers = {name: len(difference[name]) for name in ("added", "gone", "changed")}
+            payload = {"user_id": rebuild.user_id, "rebuild_id": str(rebuild.id), **numbers}
+            publishing.publish(tx, job.tenant_id, author, [Emission("rebuild.ready", payload)])
+        return counts
+
+    return Outcome(Effect(write))
 
 
 def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
@@ -94,11 +83,7 @@ def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, J
 
 def _begin(tools: Tools, job: Job, mine: str) -> Any:
     """Return the rebuild and make the set `mine` its own; None: it was dropped."""
-    named = job.params.get("rebuild_id") or job.event.payload.get("rebuild_id")
-    try:
-        rebuild_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `rebuild_id`, not {named!r:.100}.") from None
+    rebuild_id = id_of(job, "rebuild_id")
     with tools.db.tenant(job.tenant_id) as tx:
         rebuild = tx.execute(_OPEN_REBUILD, {"id": rebuild_id, "open": OPEN}).one_or_none()
         if rebuild is not None:

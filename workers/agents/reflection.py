@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from uuid import UUID
 
 from core.consolidation import dispute_resolution
 from core.errors import Never
@@ -13,7 +12,7 @@ from core.inference import local_reader
 from core.reflection import episodes, profile, skills
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, count_changes, note_call, session_of
+from workers.tools import Tools, count_changes, id_of, note_call, session_of
 
 
 def build_profile(tools: Tools, job: Job) -> Outcome:
@@ -53,9 +52,8 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
 
 def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     """Resolve a dispute between two memories: keep the one that `keep` names, else apply `dispute_rules`."""
-    given = {**job.event.payload, **job.params}
-    ids = [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]
-    keep = _uuid(job, "keep", job.params["keep"]) if job.params.get("keep") else None
+    ids = [id_of(job, name) for name in ("memory_id", "with")]
+    keep = id_of(job, "keep") if job.params.get("keep") else None
     if keep is not None and keep not in ids:
         raise Never(
             f"{job.target}: `keep` names {keep}, which is neither of the disputed memories, {ids[0]}, {ids[1]}."
@@ -83,10 +81,3 @@ def _name(job: Job, name: object) -> str:
     if isinstance(name, str) and name.strip():
         return name.strip()
     raise Never(f"{job.target}: `chain` must be the name of the skill that the chain forms, not {name!r:.200}.")
-
-
-def _uuid(job: Job, name: str, value: object) -> UUID:
-    try:
-        return UUID(str(value))
-    except ValueError:
-        raise Never(f"{job.target} needs the id of a memory in `{name}`, not {value!r:.200}.") from None

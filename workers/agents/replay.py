@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args
-from uuid import UUID
 
 from sqlalchemy import text
 
@@ -40,7 +39,7 @@ from workers.dispatch.admission import Wait
 from workers.dispatch.model import Job, NewDispatch, Outcome, PostponedPart
 from workers.routing import action_dispatches
 from workers.routing.action_dispatches import ActionLimits, FiredRule
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 PAGE: Final = 200
 """Events decided in one transaction."""
@@ -65,7 +64,8 @@ def replay_events(tools: Tools, job: Job) -> Outcome:
         waits = tx.execute(_OPEN_DISPATCHES, {"id": replay.id, "most": MOST_OPEN}).scalar_one()
     if waits >= MOST_OPEN:
         reason = f"{waits} dispatches of this replay are still to be carried out."
-        return Outcome(Reported({"waits": waits}), postponed=[PostponedPart(job.params, _wait(reason))])
+        wait = Wait(reason, datetime.now(UTC) + PAUSE)
+        return Outcome(Reported({"waits": waits}), postponed=[PostponedPart(job.params, wait)])
     page = _decide_page(tools, tools.actions, job, replay)
     then = () if page.is_last else ((job.target, job.params),)
     return Outcome(page, then=then, count=page.count, decided=[made for made, _ in page.dispatches])
@@ -147,17 +147,8 @@ class _Page:
 
 def _open_replay(tools: Tools, job: Job) -> Any:
     """Return the replay that the event requests; None: it has ended or was cancelled."""
-    named = job.params.get("replay_id") or job.event.payload.get("replay_id")
-    try:
-        replay_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `replay_id`, not {named!r:.100}.") from None
     with tools.db.tenant(job.tenant_id) as tx:
-        return tx.execute(_OPEN, {"id": replay_id}).one_or_none()
-
-
-def _wait(reason: str) -> Wait:
-    return Wait(reason, datetime.now(UTC) + PAUSE)
+        return tx.execute(_OPEN, {"id": id_of(job, "replay_id")}).one_or_none()
 
 
 def _decide_page(tools: Tools, limits: ActionLimits, job: Job, replay: Any) -> _Page:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
-from uuid import UUID
 
-from core.errors import Conflict, Invalid, Never, NotFound, Problem
+from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import publishing
 from core.events.log import Cause, Emission
-from core.events.pending import Reported
+from core.events.pending import Effect, Reported
 from core.events.publishing import Author
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -24,7 +23,7 @@ from core.transfer.restoring.context import Context, LineTally
 from core.transfer.restoring.restorer import Restorer
 from core.types import Json
 from workers.dispatch.model import FollowUps, Job, Outcome
-from workers.tools import Tools
+from workers.tools import Tools, id_of
 
 TURN_SECONDS: Final = 20.0
 """Time for which one dispatch restores before it makes room for others."""
@@ -47,9 +46,9 @@ def restore_archive(tools: Tools, job: Job) -> Outcome:
     try:
         is_done = work.run(lambda: time.monotonic() < until)
     except Invalid as error:
-        return Outcome(_Broken(job.tenant_id, work.row, error.problems))
+        return Outcome(Effect(partial(_fail, job, work.row, error.problems)))
     except Unreadable as error:
-        return Outcome(_Broken(job.tenant_id, work.row, [Problem("", str(error))]))
+        return Outcome(Effect(partial(_fail, job, work.row, [Problem("", str(error))])))
     except (Conflict, NotFound):
         if _begin(tools, job) is None:  # Cancelled, or erased with its user, while it was restored.
             return GONE
@@ -60,16 +59,12 @@ def restore_archive(tools: Tools, job: Job) -> Outcome:
         waiting = restorer.find_unembedded(tx, work.row.user_id)
     pages = [waiting[start : start + EMBEDDED] for start in range(0, len(waiting), EMBEDDED)]
     then = [("embedding_refresher", {"sessions": page}) for page in pages]
-    return Outcome(_Restored(job.tenant_id, work.row), then, then_by_result=_follow_up)
+    return Outcome(Effect(partial(_finish, job, work.row)), then, then_by_result=_follow_up)
 
 
 def _begin(tools: Tools, job: Job) -> Restorer | None:
     """Mark the import as running; None: it has ended, or is gone."""
-    named = job.params.get("import_id") or job.event.payload.get("import_id")
-    try:
-        import_id = UUID(str(named))
-    except ValueError:
-        raise Never(f"{job.target} needs `import_id`, not {named!r:.100}.") from None
+    import_id = id_of(job, "import_id")
     with tools.db.tenant(job.tenant_id) as tx:
         row = imports.begin(tx, import_id)
         allowed = limits.effective(tx, job.tenant_id, tools.settings.tenant_limits)
@@ -82,41 +77,27 @@ def _begin(tools: Tools, job: Job) -> Restorer | None:
     return Restorer(context, row)
 
 
-@dataclass(frozen=True, slots=True)
-class _Restored:
-    """The end of an import of which all lines are restored."""
-
-    tenant_id: str
-    row: Any
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        if not imports.finish(tx, self.row.id, "done", None):
-            raise Conflict(f"Import {self.row.id} was stopped in the meantime.")
-        tally = LineTally.of(self.row.report)
-        about = {"user_id": self.row.user_id}
-        payload = {**about, "import_id": str(self.row.id), "restored": dict(tally.restored)}
-        emissions = [Emission(imports.COMPLETED, payload)]
-        if tally.restored["memories"]:
-            emissions.append(Emission("mirror.requested", about))
-        publishing.publish(tx, self.tenant_id, author, emissions)
-        has_profile = profile.get(tx, ProfileOwner(self.row.user_id)) is not None
-        is_stale = has_profile and tally.restored["memories"] and not tally.restored["profile"]
-        return {**tally.as_json(), "profile_is_stale": bool(is_stale)}
+def _finish(job: Job, row: Any, tx: Tx, author: Author) -> Json:
+    """End an import of which all lines are restored."""
+    if not imports.finish(tx, row.id, "done", None):
+        raise Conflict(f"Import {row.id} was stopped in the meantime.")
+    tally = LineTally.of(row.report)
+    about = {"user_id": row.user_id}
+    emissions = [Emission(imports.COMPLETED, {**about, "import_id": str(row.id), "restored": dict(tally.restored)})]
+    if tally.restored["memories"]:
+        emissions.append(Emission("mirror.requested", about))
+    publishing.publish(tx, job.tenant_id, author, emissions)
+    has_profile = profile.get(tx, ProfileOwner(row.user_id)) is not None
+    is_stale = has_profile and tally.restored["memories"] and not tally.restored["profile"]
+    return {**tally.as_json(), "profile_is_stale": bool(is_stale)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Broken:
-    """The end of an import whose archive is broken."""
-
-    tenant_id: str
-    row: Any
-    problems: Sequence[Problem]
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        imports.finish(tx, self.row.id, "failed", None, self.problems)
-        payload = {"user_id": self.row.user_id, "import_id": str(self.row.id), "problems": len(self.problems)}
-        publishing.publish(tx, self.tenant_id, author, [Emission(imports.FAILED, payload)])
-        return {"import": "failed", "problems": len(self.problems)}
+def _fail(job: Job, row: Any, problems: Sequence[Problem], tx: Tx, author: Author) -> Json:
+    """End an import whose archive is broken."""
+    imports.finish(tx, row.id, "failed", None, problems)
+    payload = {"user_id": row.user_id, "import_id": str(row.id), "problems": len(problems)}
+    publishing.publish(tx, job.tenant_id, author, [Emission(imports.FAILED, payload)])
+    return {"import": "failed", "problems": len(problems)}
 
 
 def _follow_up(done: Json) -> FollowUps:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from core.audience import labelling
 from core.errors import Never
+from core.events.pending import Effect
 from core.events.publishing import Author
 from core.maintenance import sweeps
 from core.sessions import idle, working_memory
@@ -24,8 +23,12 @@ MOST_LABELS: Final = 16
 def close_idle(tools: Tools, job: Job) -> Outcome:
     """End a page of idle sessions and remove a page of expired working memory; go on while there is more."""
     page = sweeps.PAGE
-    sweep = _Sweep(job.tenant_id, tools.settings.session_idle_seconds, page)
-    return Outcome(sweep, then_by_result=lambda done: [(job.target, {})] if max(done.values()) >= page else [])
+
+    def write(tx: Tx, _author: Author) -> Json:
+        closed = idle.end_idle(tx, job.tenant_id, tools.settings.session_idle_seconds, page)
+        return {"closed": closed, "swept": working_memory.sweep(tx, page)}
+
+    return Outcome(Effect(write), then_by_result=lambda done: [(job.target, {})] if max(done.values()) >= page else [])
 
 
 def label_message(_tools: Tools, job: Job) -> Outcome:
@@ -35,34 +38,12 @@ def label_message(_tools: Tools, job: Job) -> Outcome:
         raise Never(f"{job.target} needs up to {MOST_LABELS} audience labels in `labels`, not {labels!r:.200}.")
     if session_id is None:
         raise Never(f"{job.target} needs the event of a message; {job.event.event_type} {job.event.id!r} is none.")
-    return Outcome(_Labels(job.tenant_id, session_id, job.event.seq, labels))
+
+    def write(tx: Tx, author: Author) -> Json:
+        return labelling.label_message(tx, job.tenant_id, session_id, job.event.seq, labels, author)
+
+    return Outcome(Effect(write))
 
 
 def _is_label(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(LABEL, value) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Labels of the message of an event."""
-
-    tenant_id: str
-    session_id: str
-    event_seq: int
-    labels: Sequence[str]
-
-    def write(self, tx: Tx, author: Author) -> Json:
-        return labelling.label_message(tx, self.tenant_id, self.session_id, self.event_seq, self.labels, author)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sweep:
-    """A page of idle sessions and one of expired working memory, found when they are written."""
-
-    tenant_id: str
-    idle_seconds: float
-    page: int
-
-    def write(self, tx: Tx, _author: Author) -> Json:
-        closed = idle.end_idle(tx, self.tenant_id, self.idle_seconds, self.page)
-        return {"closed": closed, "swept": working_memory.sweep(tx, self.page)}

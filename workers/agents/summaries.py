@@ -1,4 +1,4 @@
-"""Agents that write rolling summaries of long sessions and track their plans."""
+"""Agents that divide sessions into units, write rolling summaries of long ones, and track their plans."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from functools import partial
 
 from core.events.pending import Labelled, Reported
 from core.plans import tracker
-from core.summaries import rolling
+from core.summaries import rolling, units
 from core.summaries.rolling import SummaryLimits
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools, note_call, session_of
+
+
+def write_units(tools: Tools, job: Job) -> Outcome:
+    """Divide the new messages of the event's session into units; the rest of a long session follows at once."""
+    with session_of(job) as session_id, tools.db.tenant(job.tenant_id) as tx:
+        talk = units.read(tx, session_id, limit=units.READ)
+    planned = units.plan(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds)
+    then = [(job.target, job.params | {"session_id": session_id})] if planned.more else []
+    return Outcome(planned, then)
 
 
 def summarize_session(tools: Tools, job: Job) -> Outcome:

@@ -23,7 +23,6 @@ from workers.agents import (
     restoring,
     sessions,
     summaries,
-    units,
 )
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Agent, AgentFunction, Tools
@@ -42,7 +41,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_compressor": compression.compress_memories,
     "pattern_finder": compression.find_patterns,
     "profile_builder": reflection.build_profile,
-    "unit_writer": units.write_units,
+    "unit_writer": summaries.write_units,
     "session_summarizer": summaries.summarize_session,
     "message_labeller": sessions.label_message,
     "plan_tracker": summaries.track_plan,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +11,7 @@ from sqlalchemy import text
 from core.errors import Later, Never
 from core.events import log
 from core.events.log import Cause, Emission
+from core.events.pending import Effect
 from core.events.publishing import Author
 from core.storage.db import Database, Tx
 from core.types import Json
@@ -22,32 +22,24 @@ RETRY_PAUSES: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
 """Seconds until an address is tried again after each failure, as Standard Webhooks advises: over a day in all."""
 
 
-def call_endpoint(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> Outcome:
-    """Call an address unless it is disabled, and record its health; the outcome is the result of `call`.
+def call_endpoint(tools: Tools, job: Job, address: str, call: Callable[[], Json | None], result: Json) -> Outcome:
+    """Call an address unless it is disabled, and record its health; the outcome is `result` with that of the call.
 
     Later: it failed, with a pause that grows. Never: it refused for good, or is disabled.
     """
     failing = _require_enabled(tools.db, job, address)
     try:
-        result = call()
+        result = result | (call() or {})
     except Later as error:
         _record_failure(tools.db, job, address, str(error), tools.settings.webhook_give_up_seconds)
         raise Later(str(error), after=_pause(job.attempt, error.after)) from error
-    return Outcome(_Reached(address, result, was_failing=failing))
 
+    def write(tx: Tx, _author: Author) -> Json:
+        if failing:
+            tx.execute(_FORGET_FAILURES, {"address": address})
+        return result
 
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """Result of a successful call, which ends the record of earlier failures."""
-
-    address: str
-    result: Json
-    was_failing: bool
-
-    def write(self, tx: Tx, _author: Author) -> Json:
-        if self.was_failing:
-            tx.execute(_FORGET_FAILURES, {"address": self.address})
-        return self.result
+    return Outcome(Effect(write))
 
 
 def _pause(attempt: int, requested: timedelta | None) -> timedelta:

@@ -21,7 +21,6 @@ from core.config import Settings
 from core.errors import Later, Never
 from core.inference.retry_after import retry_after
 from core.settings.secret_names import MASK
-from core.tracing import Span
 from core.types import Json
 from workers.delivery import address_guard, endpoint_health
 from workers.dispatch.model import Job, Outcome
@@ -70,7 +69,7 @@ for _outcome in ("delivered", "retried", "refused"):
 def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
     return endpoint_health.call_endpoint(
-        tools, job, parcel.address, lambda: {**result, "status": _counted(tools.settings, job, parcel)}
+        tools, job, parcel.address, lambda: {"status": _counted(tools.settings, job, parcel)}, result
     )
 
 
@@ -124,41 +123,32 @@ def _counted(settings: Settings, job: Job, parcel: WebhookRequest) -> int:
 
 def _post(settings: Settings, job: Job, parcel: WebhookRequest) -> int:
     """Post the request; return the status. No error contains the whole address or a secret."""
+    body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
+    timeout = settings.webhook_timeout_seconds
     with tracing.span("POST", "client", attributes=_attributes(parcel.url)) as span:
-        return _post_in(span, settings, job, parcel)
+        # By these the receiver continues the trace; a rule may set others.
+        headers = {name.encode(): value.encode() for name, value in tracing.headers().items()}
+        headers |= {**_rule_headers(parcel), **_standard_headers(parcel.signing, message_id(job), body)}
+        headers.setdefault(b"idempotency-key", idempotency_key(job).encode())
+        try:
+            with (
+                address_guard.client(settings.webhook_private_networks, timeout) as client,
+                client.stream("POST", parcel.url, content=body, headers=list(headers.items())) as answer,
+            ):
+                span.note({"http.response.status_code": answer.status_code})
+                if answer.is_success:
+                    return answer.status_code
+                raise _refusal(parcel.who, answer, _read_refusal(answer, timeout, parcel.secrets.values()))
+        except INVALID_REQUESTS as error:
+            raise Never(f"{parcel.who} cannot be called: {error}") from error
+        except httpx.TransportError as error:
+            raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
 
 
 def _attributes(url: httpx.URL) -> dict[str, tracing.Value]:
     """Return what a trace says of an address: nothing of its path, its query and its user."""
     port = url.port or (443 if url.scheme == "https" else 80)
     return {"http.request.method": "POST", "server.address": url.host, "server.port": port}
-
-
-def _post_in(span: Span, settings: Settings, job: Job, parcel: WebhookRequest) -> int:
-    """Post the request within its span."""
-    body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {**_trace_headers(), **_rule_headers(parcel)}
-    headers |= _standard_headers(parcel.signing, message_id(job), body)
-    headers.setdefault(b"idempotency-key", idempotency_key(job).encode())
-    timeout = settings.webhook_timeout_seconds
-    try:
-        with (
-            address_guard.client(settings.webhook_private_networks, timeout) as client,
-            client.stream("POST", parcel.url, content=body, headers=list(headers.items())) as answer,
-        ):
-            span.note({"http.response.status_code": answer.status_code})
-            if answer.is_success:
-                return answer.status_code
-            raise _refusal(parcel.who, answer, _read_refusal(answer, timeout, parcel.secrets.values()))
-    except INVALID_REQUESTS as error:
-        raise Never(f"{parcel.who} cannot be called: {error}") from error
-    except httpx.TransportError as error:
-        raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
-
-
-def _trace_headers() -> dict[bytes, bytes]:
-    """Return the headers by which the receiver continues the trace; a rule may set others."""
-    return {name.encode(): value.encode() for name, value in tracing.headers().items()}
 
 
 def _rule_headers(parcel: WebhookRequest) -> dict[bytes, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from core import errors, metrics
 from core.types import DispatchStatus
@@ -39,20 +39,8 @@ WITH_ANOTHER: Final = f"""
 """SQL: the failures of a row with the attempt that fails now. No words of an error, which an erasure would miss."""
 
 
-class Targeted(Protocol):
-    """A dispatch: its agent and its queue."""
-
-    @property
-    def target(self) -> str:
-        """The agent."""
-
-    @property
-    def queue(self) -> str:
-        """The queue."""
-
-
-def count_dead(dispatch: Targeted, error: str) -> None:
+def count_dead(target: str, queue: str, error: str) -> None:
     """Count a dispatch that became a dead letter, with the name of the class of its error."""
-    metrics.DISPATCHES.labels(dispatch.target, dispatch.queue, DispatchStatus.DEAD).inc()
+    metrics.DISPATCHES.labels(target, queue, DispatchStatus.DEAD).inc()
     name = error if error in CLASSES else UNEXPECTED
-    metrics.DISPATCHES_FAILED.labels(dispatch.target, dispatch.queue, name).inc()
+    metrics.DISPATCHES_FAILED.labels(target, queue, name).inc()

@@ -33,7 +33,7 @@ def insert_rows(tx: Tx, new: Sequence[NewDispatch]) -> list[Readied]:
         tx.execute(_INSERT, {"rows": rows})
     for d in new:
         if d.status is DispatchStatus.DEAD:
-            failures.count_dead(d, failures.REFUSED)
+            failures.count_dead(d.target, d.queue, failures.REFUSED)
         else:
             metrics.DISPATCHES.labels(d.target, d.queue, d.status).inc()
     return [(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
@@ -91,7 +91,6 @@ _WAITING_ALONE = text("""
     RETURNING d.id, d.queue
 """)
 """A locked row is being claimed, and will find the place free; waiting for it would be a deadlock."""
-
 
 _WAITING_IN_LANE = text("""
     WITH oldest AS MATERIALIZED (

@@ -24,10 +24,8 @@ log = structlog.get_logger()
 RENEWALS_PER_LEASE = 3
 """Renewals within the length of a lease, so that two failed ones cost nothing."""
 
-
 CHECK_SECONDS = 1.0
 """Interval at which a running attempt checks whether it was cancelled."""
-
 
 IDLE_TURNS: Final = 5
 """Turns without a running attempt after which the thread ends; the next attempt starts one again."""
@@ -146,9 +144,7 @@ class _Watches:
 
 _WATCHES: Final = _Watches()
 
-
 _HELD = text("SELECT FROM dispatches WHERE id = :id AND lease = :lease AND status = 'running'")
-
 
 _RENEW = text("""
     UPDATE dispatches SET wake_at = least(clock_timestamp() + make_interval(secs => :seconds), deadline_at)

@@ -55,7 +55,6 @@ from workers.dispatch.sweep import emit_dead
 
 log = structlog.get_logger()
 
-
 TURN_SECONDS = 0.05
 """Time for which a process continues with one tenant before it takes the next task from the broker."""
 
@@ -215,28 +214,11 @@ def _event_of(row: Any) -> Event:
     """Return the event of a claimed dispatch, in the chain of the dispatch."""
     if row.event_seq is None:
         raise ValueError(f"Dispatch {row.id} reacts to no event.")
-    return Event(
-        seq=row.event_seq,
-        tenant_id=row.tenant_id,
-        id=row.event_id,
-        source=row.source,
-        event_type=row.event_type,
-        subject=row.subject,
-        time=row.time,
-        payload=row.payload,
-        session_id=row.session_id,
-        user_id=row.user_id,
-        correlation_id=row.correlation_id,
-        causation_id=row.causation_id,
-        hop=row.hop,
-        root_seq=row.root_seq,
-        lineage=tuple(row.lineage),
-        extensions=row.extensions,
-    )
+    fields = {name: getattr(row, name) for name in Event.__slots__ if name not in {"id", "seq"}}
+    return Event(**fields | {"id": row.event_id, "seq": row.event_seq, "lineage": tuple(row.lineage)})
 
 
 def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) -> Job:
-    """Return the job of a claimed dispatch."""
     _show_zeros(row.target, row.queue)
     metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.RUNNING).inc()
     if row.waited is not None:
@@ -369,7 +351,7 @@ def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome, span: Span) -> li
         metrics.DISPATCHES.labels(row.target, row.queue, DispatchStatus.PENDING).inc()
     metrics.DISPATCHES.labels(job.target, job.queue, DispatchStatus.DONE).inc()
     for _ in outcome.failed:
-        failures.count_dead(job, Never.__name__)
+        failures.count_dead(job.target, job.queue, Never.__name__)
     for status in postponed:
         metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     outcome.count(result)
@@ -446,7 +428,6 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
 
 
 def _hold_until(dispatch: NewDispatch, at: datetime) -> NewDispatch:
-    """Hold a dispatch until a time."""
     return replace(
         dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
     )
@@ -481,7 +462,7 @@ def _record_failure(
     if again:
         metrics.DISPATCHES.labels(job.target, job.queue, status).inc()
     else:
-        failures.count_dead(job, type(error).__name__)
+        failures.count_dead(job.target, job.queue, type(error).__name__)
     log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error), **_frames(error))
     return following
 
@@ -516,7 +497,6 @@ _STEP_ASIDE = text("""
     UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent'
     RETURNING target, queue
 """)
-
 
 _DONE = text("SELECT id, queue, target FROM end_dispatch(:id, :lease, :result, :hands_on)")
 
@@ -554,7 +534,6 @@ _POSTPONED_PART = text(f"""
 """Beside the dispatch that it was a part of, like a dead one: what follows by rule has the rest, and does not wait."""
 
 _WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
-
 
 _OLD = text("SELECT created_at < clock_timestamp() - cast(:age AS interval) FROM dispatches WHERE id = :id")
 

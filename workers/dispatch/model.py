@@ -6,12 +6,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from core import tracing
+from core.config import Settings
 from core.errors import Later
 from core.events import trace_context
 from core.events.pending import Pending, Reported
@@ -31,6 +32,9 @@ MOST_OVERRUNS = 2
 
 LONGEST_PAUSE = timedelta(days=30)
 """Upper bound of a pause that another service asks for: more is a mistake, or beyond the calendar."""
+
+RETRY_MAX_SECONDS: Final = 600.0
+"""Longest pause between two attempts; with the defaults (2 s first, 8 attempts) the pauses stay below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,18 @@ class LedgerPolicy:
     retry_max: float
     attempts: int
     running: int = TenantLimits().running
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return leases, retries and limits as the settings have them."""
+        return cls(
+            lease=settings.lease_seconds,
+            resend=settings.resend_seconds,
+            retry_base=settings.retry_base_seconds,
+            retry_max=RETRY_MAX_SECONDS,
+            attempts=settings.attempts,
+            running=settings.tenant_limits.running,
+        )
 
     @property
     def shares(self) -> FairShare:

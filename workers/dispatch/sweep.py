@@ -56,7 +56,7 @@ def due(tx: Tx, policy: LedgerPolicy, limit: int = 500, looks: Looks | None = No
             metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
         if row.status == DispatchStatus.DEAD:
             emit_dead(tx, row, row.error)
-            failures.count_dead(row, failures.OVERRAN if row.overran else failures.LOST)
+            failures.count_dead(row.target, row.queue, failures.OVERRAN if row.overran else failures.LOST)
             readied += ready_waiting(tx, row)
         else:
             readied.append((row.tenant_id, row.queue, row.id))
@@ -124,7 +124,6 @@ _CANCEL_WAITING = text("""
 """)
 """A dispatch that follows another action of its rule belongs to a rule that has begun."""
 
-
 NOW: Final[BoundStatement] = text("SELECT clock_timestamp() AS now, true AS expiring, true AS owing"), {}
 """Stands for a glance while that would read much that is dead: the sweeps themselves begin behind it."""
 
@@ -161,7 +160,6 @@ _EXPIRE = text("""
     RETURNING d.*
 """)
 
-
 _RELEASE = text("""
     WITH due AS (
         SELECT tenant_id, id FROM dispatches
@@ -172,7 +170,6 @@ _RELEASE = text("""
     FROM due WHERE d.tenant_id = due.tenant_id AND d.id = due.id
     RETURNING d.tenant_id, d.target, d.queue, d.id
 """)
-
 
 _BEGAN = text("SELECT now()")
 

@@ -106,7 +106,8 @@ class BusConsumer:
                         connection.drain_events(timeout=LISTEN_SECONDS)
 
     def _on_message(self, message: _CompressedMessage) -> None:
-        body = _bytes(message.body)
+        sent = message.body
+        body = bytes(sent) if isinstance(sent, bytes | bytearray | memoryview) else str(sent).encode()
         if message.compression is not None:
             _refuse("compressed", len(body), "Compressed messages are not read. Publish without `compression`.")
         elif len(body) > self._intake.message_bytes:
@@ -219,11 +220,6 @@ class BusMessage:
         return parsing.parse_delivery(self.body, self.named, self.identity, **limits)
 
 
-def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
-    """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    BusMessage(intake_, body, headers, content_type).accept()
-
-
 def _identity(properties: Mapping[str, Any], body: bytes, *, on_redis: bool) -> str | None:
     """Return what tells a message from others, the same at each of its deliveries; None: nothing does.
 
@@ -273,13 +269,3 @@ def _write_dead_letter(intake_: Intake, tenant_id: str, body: bytes, reason: str
     )
     with intake_.app.tenant(tenant_id) as tx:
         insertion.insert(tx, [letter], resend_s=0)
-
-
-def _bytes(body: object) -> bytes:
-    return (
-        body
-        if isinstance(body, bytes)
-        else bytes(body)
-        if isinstance(body, bytearray | memoryview)
-        else str(body).encode()
-    )

@@ -51,7 +51,6 @@ Positions = Sequence[tuple[str, int]]
 INDEXER = "knowledge_indexer"
 """Agent that runs for every message, whatever the rules say: an accepted message must be found."""
 
-
 IDLE_POLLS: Final = 4
 """Polls that are one while nothing goes on: the API and the clock give a hint of each event, the others come from
 dispatches."""
@@ -290,7 +289,7 @@ def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: L
     for verdict in verdicts:
         if not verdict.fired:
             _add_decision(decided, event, verdict, "held", verdict.held_by)
-        elif any(getattr(verdict.flow, stage) for stage in STAGES):
+        elif any(getattr(verdict.rule.flow, stage) for stage in STAGES):
             matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
         else:
             mode = _mode(router, event.tenant_id, verdict.rule)
@@ -320,22 +319,16 @@ def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
 
 def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Readied]:
     """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
-    acting = _make_dispatches(router, decided)
+    acting: list[tuple[FiredRule, Sequence[NewDispatch]]] = []
+    for occasion in decided.occasions:
+        work = partial(action_dispatches.dispatches, router.shop, occasion, decided.now)
+        several = isolated(decided.dispatches, occasion.event, work, occasion)
+        acting += [(occasion, several)] if several else []
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
     keys = insertion.insert_rows(tx, [*decided.dispatches, *(d for d, _ in made), *more])
     action_dispatches.ask_for_approval(tx, made)
     action_dispatches.clear_lanes(tx, acting)
     return keys
-
-
-def _make_dispatches(router: Router, decided: BatchDecisions) -> list[tuple[FiredRule, Sequence[NewDispatch]]]:
-    """Return the dispatches of each rule that acts."""
-    acting: list[tuple[FiredRule, Sequence[NewDispatch]]] = []
-    for occasion in decided.occasions:
-        work = partial(action_dispatches.dispatches, router.shop, occasion, decided.now)
-        made = isolated(decided.dispatches, occasion.event, work, occasion)
-        acting += [(occasion, made)] if made else []
-    return acting
 
 
 def _hop_limit_letter(event: Event, verdicts: Sequence[RuleVerdict]) -> NewDispatch:
@@ -485,7 +478,7 @@ def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, 
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
-        return {position: lookup for event, names in requested for position, lookup in [_look_up_one(tx, event, names)]}
+        return dict(_look_up_one(tx, event, names) for event, names in requested)
     return {(event.tenant_id, event.seq): lookups.lookup_of(answers, event) for event in batch}
 
 

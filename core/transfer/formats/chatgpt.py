@@ -60,13 +60,12 @@ def _conversation(entry: FileEntry) -> Iterator[Record]:
     yield from (Skipped(f"{entry.where}/mapping/{node_id}", branches.LEFT) for node_id in left)
     if turns:
         identity = conversation_id or fields.digest(*(turn.id for turn in turns))
-        yield Conversation(f"chatgpt/{identity}", turns, fields.text(talk.get("title")))
+        yield Conversation(f"chatgpt/{identity}", turns)
     else:
         yield Skipped(entry.where, NO_TURNS, odd=not isinstance(talk.get("mapping"), dict))
 
 
 def _saved_list(entry: FileEntry) -> Iterator[Record]:
-    """Yield the memories of ChatGPT's own list."""
     for number, item in enumerate(fields.items(entry.value["memories"])):
         saved = fields.mapping(item)
         content = fields.text(saved.get("content")).strip()

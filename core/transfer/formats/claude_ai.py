@@ -56,7 +56,7 @@ def _conversation(entry: FileEntry) -> Iterator[Record]:
         yield from (Skipped(where, reason) for reason in left)
     if turns:
         identity = fields.text(entry.value.get("uuid")) or fields.digest(*(turn.id for turn in turns))
-        yield Conversation(f"claude/{identity}", turns, fields.text(entry.value.get("name")))
+        yield Conversation(f"claude/{identity}", turns)
     else:
         odd = not isinstance(entry.value.get("chat_messages"), list)
         yield Skipped(entry.where, "a conversation without text", odd)
@@ -77,7 +77,6 @@ def _memory(entry: Object) -> Iterator[Record]:
 
 
 def _project(entry: Object) -> Iterator[Record]:
-    """Yield the instructions and documents of a project."""
     identity, name = fields.text(entry.get("uuid")), fields.text(entry.get("name"))
     parts = [fields.text(entry.get("description")), fields.text(entry.get("prompt_template"))]
     if any(part.strip() for part in parts):
@@ -129,7 +128,6 @@ def _reason(block: Object) -> str:
 
 
 def _files(message: Object) -> list[str]:
-    """Return the names of attached files."""
     names = (
         fields.text(file.get("file_name"))
         for name in ("attachments", "files", "files_v2")

@@ -69,7 +69,8 @@ def read(entry: FileEntry) -> Iterator[Record | SpokenLine]:
     text, identity = fields.paragraphs(texts), fields.text(line.get("uuid"))
     if text and identity:
         turn = Turn(identity, role, text, fields.moment(line.get("timestamp")))
-        yield SpokenLine(f"claude-code/{fields.text(line.get('sessionId'))}", turn, _group(line))
+        group = projects.group_of(fields.text(line.get("cwd")))
+        yield SpokenLine(f"claude-code/{fields.text(line.get('sessionId'))}", turn, group)
     elif not left:
         left = ["an empty message"]
     yield from (Skipped(entry.where, part) for part in left)
@@ -116,8 +117,3 @@ def _own(text: str, role: Role) -> str:
 
 
 ERROR_LEFT: Final = MARKED["isApiErrorMessage"]
-
-
-def _group(line: Object) -> str | None:
-    """Return the group of the project, as the hooks of Claude Code name it."""
-    return projects.group_of(fields.text(line.get("cwd")))

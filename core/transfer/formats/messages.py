@@ -123,7 +123,6 @@ def _conversations(entry: FileEntry) -> Iterator[Record]:
 
 
 def _lines(entry: FileEntry, number: int) -> Iterator[Record | SpokenLine]:
-    """Yield the message of an entry."""
     message, at = entry.value, None
     if _is_event(entry.value):
         kind = entry.value.get("event_type", entry.value.get("type"))

@@ -89,6 +89,6 @@ def _branch(
                 turns.append(record)
     if turns:
         identity = fields.first_text(entry.value, "id", "conversationId") or fields.digest(*(t.id for t in turns))
-        yield Conversation(f"{source}/{identity}", turns, fields.text(entry.value.get("title")))
+        yield Conversation(f"{source}/{identity}", turns)
     else:
         yield Skipped(entry.where, NO_WORDS, odd=not nodes)

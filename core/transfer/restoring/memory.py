@@ -200,7 +200,6 @@ def _vectors(context: Context, restored: Sequence[RestoredMemory]) -> dict[UUID,
 
 
 def _buried_versions(tx: Tx, context: Context, fresh: Sequence[RestoredMemory]) -> dict[UUID, set[int]]:
-    """Return the versions of memories whose statements were erased."""
     versions = [
         (memory.id, version)
         for memory in fresh
@@ -217,7 +216,6 @@ def _buried_versions(tx: Tx, context: Context, fresh: Sequence[RestoredMemory]) 
 
 
 def _ids(tx: Tx, context: Context, ordinals: Sequence[int]) -> dict[int, UUID]:
-    """Return the memories that ordinals stand for."""
     places = imports.places(tx, context.import_id, "memories", [("", n) for n in ordinals])
     return {n: UUID(ref) for (_, n), ref in places.items()}
 

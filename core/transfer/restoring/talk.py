@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from core.index import search_index
 from core.plans import restoration as plans
 from core.plans import tree as plan_tree
-from core.plans.restoration import RestoredPlan
+from core.plans.tracker import SessionPlan
 from core.screening import output
 from core.sessions import restoration, sessions
 from core.sessions.restoration import Fate, RestoredMessage, RestoredSession
@@ -44,12 +45,19 @@ def write_plans(tx: Tx, context: Context, batch: Sequence[ReadLine], until: Eras
     for line in batch:
         checked, masked = line.checked, output.value({"goal": line.checked.goal, "steps": line.plain["steps"]})
         tree = plan_tree.from_json(masked["goal"], checked.status, masked["steps"], checked.current)
-        plan = RestoredPlan(checked.session_id, checked.id, checked.group_id, tree, checked.version, checked.updated_at)
+        kept = {name: getattr(checked, name) for name in _FIELDS_OF_PLAN}
+        event = context.cause.event
+        plan = SessionPlan(
+            **kept, user_id=context.user_id, goal=tree.goal, steps=tree.steps, event_id=event.id, event_seq=event.seq
+        )
         if until.covers(checked.updated_at, checked.group_id):
             yield ERASED
         else:
-            stored = plans.restore(tx, context.tenant_id, context.user_id, plan, context.cause.event)
+            stored = plans.restore(tx, context.tenant_id, plan)
             yield "restored" if stored else "known"
+
+
+_FIELDS_OF_PLAN: Final = ("session_id", "id", "group_id", "status", "current", "version", "updated_at")
 
 
 def _index(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:

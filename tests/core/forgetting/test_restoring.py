@@ -23,7 +23,7 @@ from tests.core.undo_windows import allow_undo, open_ones
 from tests.samples import TENANT, accept_all, ended, said
 from tests.works import Works, run_one
 from workers.dispatch import sweep
-from workers.dispatch.policy import policy_of
+from workers.dispatch.model import LedgerPolicy
 
 AUTHOR = Author("key:test")
 
@@ -136,7 +136,7 @@ def test_the_receipt_says_when_it_will_be_final_and_then_that_it_is(
             {"id": waiting.id},
         )
     with works.router.db.queue() as tx:
-        owed = sweep.release(tx, policy_of(settings))
+        owed = sweep.release(tx, LedgerPolicy.of(settings))
     works.run(owed)
     assert holding(app, PIN) == []
     assert open_ones(app) == []

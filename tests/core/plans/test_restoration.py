@@ -3,21 +3,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.plans import restoration, tracker
-from core.plans.restoration import RestoredPlan
-from core.plans.tree import PlanNode, Tree
+from core.plans.tracker import SessionPlan
+from core.plans.tree import PlanNode
 from core.storage.db import Database
 from tests.factories import MET, NOON
 from tests.samples import TENANT, accept, said
 
-PLAN = RestoredPlan("s1", "main", None, Tree("Move", (PlanNode("1", "Pack", "done"),), "done"), 3, NOON)
+PLAN = SessionPlan(
+    "s1", "main", "ada", None, "Move", "done", (PlanNode("1", "Pack", "done"),), None, MET.id, MET.seq, 3, NOON
+)
 
 
 def test_a_plan_is_stored_once_in_a_session_of_its_user(app: Database) -> None:
     accept(app, said("Hi.", session="s1"), said("Hi.", session="s2", user="bob"))
     with app.tenant(TENANT) as tx:
-        assert restoration.restore(tx, TENANT, "ada", PLAN, MET)
-        assert not restoration.restore(tx, TENANT, "ada", replace(PLAN, version=9), MET)
-        assert not restoration.restore(tx, TENANT, "ada", replace(PLAN, session_id="s2"), MET)
-        assert not restoration.restore(tx, TENANT, "ada", replace(PLAN, session_id="none"), MET)
+        assert restoration.restore(tx, TENANT, PLAN)
+        assert not restoration.restore(tx, TENANT, replace(PLAN, version=9))
+        assert not restoration.restore(tx, TENANT, replace(PLAN, session_id="s2"))
+        assert not restoration.restore(tx, TENANT, replace(PLAN, session_id="none"))
         [plan] = tracker.find(tx, "s1")
     assert (plan.goal, plan.version, plan.updated_at, plan.steps[0].title) == ("Move", 3, NOON, "Pack")

@@ -67,8 +67,7 @@ def test_statements_that_nobody_has_approved_say_so() -> None:
     assert bio["event_type"] == "memory.requested"
     assert bio["payload"]["tags"] == ["imported", "unreviewed"]
     assert bio["payload"]["structured"] == {"imported": {"source": "x"}}
-    [own] = events(Statement("s", "Likes tea.", NOON, None, ("t",), True, {"category": "preference"}))
-    assert own["payload"]["tags"] == ["t", "imported"]
+    [own] = events(Statement("s", "Likes tea.", NOON, metadata={"category": "preference"}))
     assert own["payload"]["category"] == "preference"
 
 

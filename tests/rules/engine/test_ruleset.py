@@ -175,7 +175,7 @@ def test_a_verdict_has_the_key_of_each_flow() -> None:
     }
     verdict = a_set(a_rule(flow=flow)).decide(an_event({"user_id": "ada"}))[0]
     assert verdict.keys == {"debounce": "session:s1", "count": '["ada"]', "cooldown": "session:s1"}
-    assert verdict.flow.count is not None
+    assert verdict.rule.flow.count is not None
     assert verdict.fired
 
 

@@ -93,8 +93,8 @@ def test_the_profile_of_a_user_is_followed_by_those_of_their_groups(app: Databas
         (reflection.learn_skill, {"skill": "deploy", "success": True}, {}, "names no user"),
         (reflection.learn_skill, {"user_id": "ada", "skill": "x", "success": True, "steps": 3}, {}, "/payload/steps"),
         (reflection.learn_skill, {"user_id": "ada"}, {"chain": 7}, "`chain` must be the name"),
-        (reflection.resolve_conflict, {"user_id": "ada", "memory_id": "x"}, {}, "id of a memory in `memory_id`"),
-        (reflection.resolve_conflict, {"memory_id": str(uuid4())}, {}, "id of a memory in `with`"),
+        (reflection.resolve_conflict, {"user_id": "ada", "memory_id": "x"}, {}, "needs an id in `memory_id`"),
+        (reflection.resolve_conflict, {"memory_id": str(uuid4())}, {}, "needs an id in `with`"),
         (
             reflection.resolve_conflict,
             {"memory_id": str(uuid4()), "with": str(uuid4())},

@@ -65,6 +65,6 @@ def test_without_a_name_it_is_set_aside_and_of_one_that_is_gone_nothing_happens(
         door.post("/v1/events", event("odd", payload))
     works.settle()
     dead = door.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
-    assert ["needs `import_id`" in one["error"] for one in dead] == [True]
+    assert ["needs an id in `import_id`" in one["error"] for one in dead] == [True]
     with app.tenant(TENANT) as tx:
         assert imports.find(tx, None) == []

@@ -10,7 +10,7 @@ from core.types import Json
 from tests.core.summaries.conversations import HIKE, TAXES, seen, spans, talk
 from tests.samples import accept, accept_all, ended, event, said
 from tests.workers.learners import carried_out, job, published, ran, tools_of
-from workers.agents.units import write_units
+from workers.agents.summaries import write_units
 from workers.tools import Tools
 
 

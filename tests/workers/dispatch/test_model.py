@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.config import Settings
 from core.errors import Later
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.rules.samples import an_event
@@ -18,7 +20,7 @@ from tests.workers.dispatch.owing import (
     row_of,
 )
 from tests.works import run_one
-from workers.dispatch.model import LedgerPolicy, lists_others
+from workers.dispatch.model import RETRY_MAX_SECONDS, LedgerPolicy, lists_others
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
@@ -62,3 +64,20 @@ def test_a_dispatch_lists_others_if_anyone_else_is_named_in_it(
     params: Json, gathered: list[Event], *, lists: bool
 ) -> None:
     assert lists_others(params, ADA, gathered) is lists
+
+
+def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
+    policy = LedgerPolicy.of(settings)
+    assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)
+
+
+def test_a_tenant_without_a_limit_of_its_own_runs_what_the_settings_allow(settings: Settings) -> None:
+    wide = settings.model_copy(update={"tenant_limits": TenantLimits(running=3), "resend_seconds": 7})
+    policy = LedgerPolicy.of(wide)
+    assert (policy.running, policy.shares.running, policy.shares.resend) == (3, 3, 7)
+
+
+def test_with_the_defaults_no_pause_is_cut_by_the_longest() -> None:
+    """Otherwise the last attempts would come as fast as the ones before them."""
+    policy = LedgerPolicy.of(Settings())
+    assert policy.retry_base * 2 ** (policy.attempts - 2) <= RETRY_MAX_SECONDS

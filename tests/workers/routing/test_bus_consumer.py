@@ -110,14 +110,14 @@ def test_a_binary_cloudevent_has_the_headers_of_its_binding(
 def test_headers_may_be_bytes_as_kafkas_or_times_as_those_of_amqp(app: Database, intake: Intake) -> None:
     moment = datetime(2026, 11, 21, 12)  # noqa: DTZ001 - as the protocol's library decodes it
     headers = {"ce_specversion": b"1.0", "ce_id": b"c1", "ce_source": b"/bot", "ce_type": b"a.b", "ce_time": moment}
-    bus_consumer.accept_message(intake, b"{}", headers, "application/json")
+    bus_consumer.BusMessage(intake, b"{}", headers, "application/json").accept()
     (accepted,) = log_of(app)
     assert (accepted.id, accepted.time) == ("c1", moment.replace(tzinfo=UTC))
 
 
 def test_the_end_of_a_session_that_nobody_knows_is_a_dead_letter(app: Database, intake: Intake) -> None:
     end = event("session.ended", {}, subject="session:none")
-    bus_consumer.accept_message(intake, json.dumps(end).encode(), {}, "application/json")
+    bus_consumer.BusMessage(intake, json.dumps(end).encode(), {}, "application/json").accept()
     assert "user_id" in letters(app)[0].error
     assert log_of(app) == []
 
@@ -156,12 +156,12 @@ def test_a_key_in_the_header_names_the_tenant(settings: Settings, app: Database,
 
 def test_a_message_delivered_twice_is_one_event(app: Database, intake: Intake) -> None:
     for _ in range(2):
-        bus_consumer.accept_message(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
+        bus_consumer.BusMessage(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json").accept()
     assert len(log_of(app)) == 1
 
 
 def test_a_message_too_large_is_a_dead_letter_cut_short(app: Database, intake: Intake) -> None:
-    bus_consumer.accept_message(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
+    bus_consumer.BusMessage(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json").accept()
     (letter,) = letters(app)
     assert "4096" in letter.error
     assert len(letter.params["body"]) == bus_consumer.BODY_CHARACTERS
@@ -175,7 +175,7 @@ def test_what_the_database_refuses_for_good_is_a_dead_letter(
             tx.execute(text("SELECT 1 / 0"))
 
     monkeypatch.setattr(ingest, "accept", refuse)
-    bus_consumer.accept_message(intake, json.dumps(event()).encode(), {}, "application/json")
+    bus_consumer.BusMessage(intake, json.dumps(event()).encode(), {}, "application/json").accept()
     assert "division by zero" in letters(app)[0].error
 
 
@@ -187,7 +187,7 @@ def test_a_database_that_is_away_leaves_the_message_on_the_bus(
 
     monkeypatch.setattr(ingest, "accept", away)
     with pytest.raises(OperationalError):
-        bus_consumer.accept_message(intake, json.dumps(event()).encode(), {}, "application/json")
+        bus_consumer.BusMessage(intake, json.dumps(event()).encode(), {}, "application/json").accept()
     assert letters(app) == []
 
 

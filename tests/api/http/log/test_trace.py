@@ -42,9 +42,9 @@ def over_mcp(door: Doors, _app: Database, document: Json) -> None:
 
 
 def over_bus(_door: Doors, app: Database, document: Json) -> None:
-    bus_consumer.accept_message(
+    bus_consumer.BusMessage(
         bus_consumer.Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(document).encode(), {}, "application/json"
-    )
+    ).accept()
 
 
 PUBLISH: Mapping[str, Callable[[Doors, Database, Json], None]] = {"http": over_http, "mcp": over_mcp, "bus": over_bus}

@@ -47,7 +47,6 @@ def test_chatgpts_own_memories_are_dated_statements(tmp_path: Path) -> None:
     found = [one for one in read(written(tmp_path / "c.json", CHATGPT)) if isinstance(one, Statement)]
     assert [one.content for one in found[:2]] == ["Has 0 sisters.", "Likes Porto."]
     assert str(found[0].at) == "2025-05-02 00:00:00+00:00"
-    assert found[0].trusted is False
     listed = {"memories": [{"id": "m", "content": "Has a dog.", "updated_at": 1.7e9}], "memory_max_tokens": 1}
     assert [one.content for one in read(written(tmp_path / "m.json", listed)) if isinstance(one, Statement)] == [
         "Has a dog."
