@@ -16,20 +16,11 @@ from pydantic import BaseModel
 from api.compat import flat, platform
 from api.console import app as console
 from api.console import routing as console_routes
-from api.http.erasure import routes as erasure
+from api.http import routes as http_routes
 from api.http.log import events
-from api.http.log import routes as log
-from api.http.memories import routes as memories
-from api.http.rules import routes as rules
 from api.http.search import context, search
-from api.http.search import routes as searches
 from api.http.search.request import SearchRequest
 from api.http.service import probes
-from api.http.service import routes as service
-from api.http.sessions import routes as sessions
-from api.http.tenant import routes as tenant
-from api.http.transfer import routes as transfer
-from api.http.work import routes as work
 from api.ingress import admission, api_reference
 from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
@@ -65,16 +56,7 @@ from core.storage import db, replica, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    log.router,
-    transfer.router,
-    searches.router,
-    rules.router,
-    memories.router,
-    sessions.router,
-    work.router,
-    erasure.router,
-    service.router,
-    tenant.router,
+    *http_routes.ROUTERS,
     mcp.router,
     console_routes.router,
     platform.router,
@@ -82,7 +64,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     probes.router,
     api_reference.router,
 )
-"""Tried in this order, as are the routes of each: what has a name of its own comes before what takes any id."""
+"""Tried in this order, as are the routes of each."""
 
 ROUTES: Final = [route for router in ROUTERS for route in router.routes]
 """Routes, declared and looked up before processes are forked, which share them. Including a router would build each of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, TypeVar
 
 import httpx
 import typer
@@ -32,6 +32,9 @@ SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+Answer = TypeVar("Answer")
 
 
 class Refused(ImprintError):
@@ -63,7 +66,7 @@ class Client:
         self.url = url
 
     def get(self, path: str, **params: Any) -> Any:
-        return self._ask("GET", path, params=_present(params))
+        return self._ask("GET", path, params=present(params))
 
     def items(self, path: str, **params: Any) -> Iterator[Any]:
         """Yield all items of a list, page by page."""
@@ -84,7 +87,7 @@ class Client:
 
     def post_text(self, path: str, body: object, **params: Any) -> str:
         """Send a POST request; return the body of the answer as it is."""
-        return self._send("POST", path, json=body, params=_present(params)).text
+        return self._send("POST", path, json=body, params=present(params)).text
 
     def delete(self, path: str, **params: Any) -> Any:
         return self._ask("DELETE", path, params=params)
@@ -120,40 +123,19 @@ class Client:
 
     def lines(self, path: str, body: object) -> Iterator[Any]:
         """Yield the lines (NDJSON) of the answer to a POST as they arrive."""
-        try:
-            with self._http.stream("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                for line in answer.iter_lines():
-                    yield json.loads(line)
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
+        with self._streamed("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
+            for line in answer.iter_lines():
+                yield json.loads(line)
 
     def download(self, path: str, target: IO[bytes], **params: Any) -> int:
         """Write the answer to a GET to a file as it arrives; return its bytes."""
-        length = 0
-        try:
-            with self._http.stream("GET", path, params=params) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                for piece in answer.iter_bytes():
-                    length += target.write(piece)
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
-        return length
+        with self._streamed("GET", path, params=params) as answer:
+            return sum(target.write(piece) for piece in answer.iter_bytes())
 
     def stream(self, path: str, **params: Any) -> Iterator[tuple[str, Any]]:
         """Yield id and data of server-sent events for as long as the connection holds; None: only the id."""
-        try:
-            with self._http.stream("GET", path, params=_present(params), timeout=SILENCE_SECONDS) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                yield from _sent_events(answer.iter_lines())
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
+        with self._streamed("GET", path, params=present(params), timeout=SILENCE_SECONDS) as answer:
+            yield from _sent_events(answer.iter_lines())
 
     def count_pending(self, token: str, *, flush: bool = False) -> int:
         """Return how much work up to this settle token is still pending after a short wait."""
@@ -177,6 +159,18 @@ class Client:
         except httpx.TransportError as error:
             raise self._silent(error) from None
 
+    @contextmanager
+    def _streamed(self, method: str, path: str, **how: Any) -> Iterator[httpx.Response]:
+        """Open an answer whose body arrives as it is read."""
+        try:
+            with self._http.stream(method, path, **how) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refusal(answer)
+                yield answer
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
+
     def _answer(self, method: str, path: str, **how: Any) -> httpx.Response:
         answer = self._http.request(method, path, **how)
         if answer.is_error:
@@ -193,7 +187,8 @@ _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 """Errors of a request whose open connection is lost."""
 
 
-def _present(params: Mapping[str, Any]) -> dict[str, Any]:
+def present(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is not None."""
     return {name: value for name, value in params.items() if value is not None}
 
 
@@ -211,9 +206,9 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def open_client() -> Iterator[Client]:
-    """Open a client for the configured server, for the duration of a command."""
-    client = Client(ClientSettings())
+def open_client(seconds: float = TIMEOUT_SECONDS) -> Iterator[Client]:
+    """Open a client for the configured server, for the duration of a command. `seconds`: for an answer."""
+    client = Client(ClientSettings(), seconds=seconds)
     try:
         yield client
     finally:
@@ -244,11 +239,6 @@ def finish_if_json(as_json: bool, answer: Any) -> Any:
     return answer
 
 
-def show_items(items: Sequence[Any], following: str | None = None) -> None:
-    """Print a list as JSON, in the format common to all commands. `following`: the cursor of the next page."""
-    show_json({"items": items, "next": following})
-
-
 def show_json_line(value: object) -> None:
     """Print one JSON document as one line (NDJSON)."""
     sys.stdout.write(as_json(value) + "\n")
@@ -277,11 +267,15 @@ def short(value: str, length: int = 100) -> str:
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
-def wait_politely(refused: Refused) -> None:
-    """Wait as long as a busy server asks for; re-raise any other refusal."""
-    if refused.retry_after_s is None:
-        raise refused
-    time.sleep(refused.retry_after_s)
+def patiently(work: Callable[[], Answer]) -> Answer:
+    """Return what the work returns, which is repeated for as long as a busy server postpones it. Refused: otherwise."""
+    while True:
+        try:
+            return work()
+        except Refused as refused:
+            if refused.retry_after_s is None:
+                raise
+            time.sleep(refused.retry_after_s)
 
 
 def _ascii(key: str) -> str:

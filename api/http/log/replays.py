@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Response
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from api.http.log.answers import EventReplay, ReplayPage, ReplayPlan
+from api.http.log.answers import EventReplay, ReplayPage, ReplayPlan, ReplaySummary
 from api.ingress import dependencies
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
@@ -153,23 +153,12 @@ def post_cancel(deps: Deps, caller: RuleEditor, replay_id: UUID) -> Json:
 
 
 def _filter(event_selection: EventSelection) -> EventSelector:
-    if (
-        event_selection.since is not None
-        and event_selection.until is not None
-        and event_selection.since >= event_selection.until
-    ):
-        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {event_selection.since.isoformat()}")])
-    ids = None if event_selection.event_ids is None else tuple(event_selection.event_ids)
-    return EventSelector(
-        tuple(event_selection.types),
-        event_selection.since,
-        event_selection.until,
-        event_selection.user_id,
-        event_selection.session_id,
-        ids,
-        event_selection.source,
-        event_selection.after,
-    )
+    since, until = event_selection.since, event_selection.until
+    if since is not None and until is not None and since >= until:
+        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {since.isoformat()}")])
+    fields = {name: getattr(event_selection, name) for name in EventSelector.__slots__}
+    lists = {name: tuple(fields[name]) for name in ("types", "event_ids") if fields[name] is not None}
+    return EventSelector(**fields | lists)
 
 
 def _rules(tx: Tx, names: Sequence[str] | None) -> list[Numbered]:
@@ -249,13 +238,6 @@ def _json(deps: Dependencies, caller: Caller, standing: ReplayStanding) -> Json:
 def _row_json(row: Any) -> Json:
     stored = row.params["filter"]
     chosen = {("from" if name == "since" else "to" if name == "until" else name): stored[name] for name in stored}
-    names = "id mode status events decided author created_at ended_at".split()
-    return {
-        **{name: getattr(row, name) for name in names},
-        "filter": chosen,
-        "truncated": row.params["more"],
-        "next": row.upto if row.params["more"] else None,
-        "rules": [
-            {"rule": name, "version": version, **row.counts.get(name, {})} for name, version in row.params["rules"]
-        ],
-    }
+    rules = [{"rule": name, "version": version, **row.counts.get(name, {})} for name, version in row.params["rules"]]
+    more = row.params["more"]
+    return shown(ReplaySummary, row, filter=chosen, truncated=more, next=row.upto if more else None, rules=rules)

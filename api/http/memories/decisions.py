@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import Field
 
-from api.http.memories.answers import DecisionPage, MergedMemories, RelatedPage, UndoneChange
+from api.http.memories.answers import ConcernedMemory, Decision, DecisionPage, MergedMemories, RelatedPage, UndoneChange
 from api.http.memories.requests import Content
 from api.ingress import audience, paging
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, WholeDeps, Writer, author
@@ -24,7 +24,6 @@ from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import VerdictFilter
 from core.search import related
-from core.search.related import ActivatedMemory
 from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -167,7 +166,7 @@ def get_related(
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         relatives = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
-        page = paging.cut(relatives, _itself, attrgetter("id"), after, limit)
+        page = paging.cut(relatives, lambda relative: relative, attrgetter("id"), after, limit)
         ids = [relative.id for relative in page["items"]]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
@@ -177,10 +176,6 @@ def get_related(
         if relative.id in rows  # It may have been erased since.
     ]
     return page | {"items": items}
-
-
-def _itself(relative: ActivatedMemory) -> ActivatedMemory:
-    return relative
 
 
 def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
@@ -210,22 +205,16 @@ def _hop_json(hop: ActivationLink) -> Json:
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
-    """Return a verdict as JSON: the statement, the related memories, the result, and the path of its undo."""
     author = row.author
-    return {
-        "change_id": row.id,
-        "kind": row.kind,
-        "reason": row.reason,
-        "user_id": row.user_id,
-        "group_id": row.group_id,
-        "said": row.candidate.get("content"),
-        "sources": row.candidate.get("evidence", []),
-        "memories": [{"id": m.id, "content": m.content, "status": m.status, "trust": m.trust} for m in concerned],
-        "author": author.get("name"),
-        "rule": {"name": author["rule"], "version": author.get("rule_version")} if author.get("rule") else None,
-        "dispatch_id": row.dispatch_id,
-        "at": row.at,
-        "undoes": row.candidate.get("undoes"),
-        "undo": None if row.undone_by else undo_path(row.id),
-        "undone_by": row.undone_by,
-    }
+    return shown(
+        Decision,
+        row,
+        change_id=row.id,
+        said=row.candidate.get("content"),
+        sources=row.candidate.get("evidence", []),
+        memories=[shown(ConcernedMemory, memory) for memory in concerned],
+        author=author.get("name"),
+        rule={"name": author["rule"], "version": author.get("rule_version")} if author.get("rule") else None,
+        undoes=row.candidate.get("undoes"),
+        undo=None if row.undone_by else undo_path(row.id),
+    )

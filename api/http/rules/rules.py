@@ -17,6 +17,7 @@ from api.http.rules.answers import (
     RuleImport,
     RuleInForce,
     RulePage,
+    RuleRevision,
     RuleSchema,
     RuleStats,
     RuleTest,
@@ -24,7 +25,7 @@ from api.http.rules.answers import (
     ValidRule,
 )
 from api.ingress import paging
-from api.ingress.answers import answers, refuses
+from api.ingress.answers import answers, refuses, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, WholeDeps, author
 from api.ingress.large_json import Route
@@ -265,16 +266,13 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
     if not versions and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
-        {
-            "version": v.version,
-            "author": v.author,
-            "author_name": names.get(v.author, v.author),
-            "comment": v.comment,
-            "at": v.at,
-            "rule": None if v.document is None else masking.document(v.document),
-            "diff": v.diff,
-        }
-        for v in versions
+        shown(
+            RuleRevision,
+            version,
+            author_name=names.get(version.author, version.author),
+            rule=None if version.document is None else masking.document(version.document),
+        )
+        for version in versions
     ]
     return {"items": items, "next": None if following is None else str(following)}
 
@@ -352,13 +350,11 @@ def _stored_json(tx: Tx, stored: StoredRule, allowed: Allowed, response: Respons
 
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
-    """Return the warnings about a valid rule, and its maximum cost."""
     problems = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(problems), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
 
 
 def _plan_json(tx: Tx, steps: Sequence[ImportStep], allowed: Allowed) -> list[Json]:
-    """Return the plan, each new rule with its warnings and cost."""
     problems, plan = warnings.of_plan(tx, steps), []
     for step in steps:
         planned: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
@@ -377,7 +373,7 @@ def _rules_to_try(tx: Tx, given: RuleTrial, allowed: Allowed) -> list[tuple[Rule
     if (given.rule is None) == (given.names is None):
         raise Invalid([Problem("/rule", "give either `rule` (a draft) or `names` (of rules in force)")])
     if given.rule is not None:
-        return [(_draft(given.rule, allowed), 0)]
+        return [(draft(given.rule, allowed), 0)]
     names = given.names or []
     twice = [index for index, name in enumerate(names) if name in names[:index]]
     if twice:
@@ -395,7 +391,7 @@ def _event_now(tx: Tx, caller: Caller, rules: Sequence[tuple[Rule, int]], budget
         raise error.below("/rule") from None
 
 
-def _draft(document: Json, allowed: Allowed) -> Rule:
+def draft(document: Json, allowed: Allowed) -> Rule:
     """Return the rule of a draft; error pointers are relative to the request."""
     try:
         return store.check(document, allowed)

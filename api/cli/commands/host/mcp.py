@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from mcp.shared.inbound import encode_header_value
 
-from api.cli.client import Client, Refused
-from core.config import ClientSettings
+from api.cli.client import Client, Refused, open_client
 from core.errors import ImprintError
 from core.types import Json
 
@@ -32,8 +31,8 @@ def mcp() -> None:
 
     Example: claude mcp add imprint -- imprint mcp
     """
-    client, negotiated = Client(ClientSettings()), ""
-    try:
+    negotiated = ""
+    with open_client() as client:
         while line := sys.stdin.buffer.readline(LINE_BYTES + 1):
             if len(line) > LINE_BYTES:
                 _skip_rest(line)
@@ -43,8 +42,6 @@ def mcp() -> None:
                 if answer is not None:
                     negotiated = _version_of(answer) or negotiated
                     _write(answer)
-    finally:
-        client.close()
 
 
 def _answer(client: Client, line: bytes, negotiated: str) -> Json | None:
@@ -77,7 +74,8 @@ def headers(message: Json, negotiated: str) -> dict[str, str]:
         "Mcp-Method": message.get("method"),
         "Mcp-Name": _encoded(params.get("name") or params.get("uri")),
     }
-    return {name: str(value) for name, value in candidates.items() if _is_header(value)}
+    texts = {name: value for name, value in candidates.items() if isinstance(value, str) and value}
+    return {name: value for name, value in texts.items() if value.isascii() and value.isprintable()}
 
 
 def _encoded(name: Any) -> Any:
@@ -85,10 +83,6 @@ def _encoded(name: Any) -> Any:
         return encode_header_value(name) if isinstance(name, str) else None
     except UnicodeEncodeError:  # Half a surrogate pair: the service says what is wrong.
         return None
-
-
-def _is_header(value: Any) -> bool:
-    return isinstance(value, str) and value != "" and value.isascii() and value.isprintable()
 
 
 def _version_of(answer: Json) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from api.cli import ids, tables
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, show_json
+from api.cli import file_input, ids, tables
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, show_json
 from api.cli.tables import Column
-from api.terminal import err, escape, out
+from api.terminal import escape, out
 from core.errors import ImprintError
 from core.types import Json
 
@@ -81,7 +80,7 @@ def rebuild(
 
 
 def _make(client: Client, request: Json, *, yes: bool, as_json: bool) -> None:
-    made = client.post("/v1/rebuilds", {name: value for name, value in request.items() if value is not None})
+    made = client.post("/v1/rebuilds", present(request))
     while made["status"] == "running":
         time.sleep(POLL_SECONDS)
         _require_alive(client, made["id"])
@@ -109,10 +108,7 @@ def _documents(path: Path | None) -> list[Any] | None:
     if path is None:
         return None
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    try:
-        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    except (OSError, ValueError) as error:
-        raise NotRebuilt(f"The rules in {path} cannot be read: {error}") from None
+    return [file_input.read_json(file) for file in files]
 
 
 def _show(made: Json) -> None:
@@ -131,9 +127,7 @@ def _show(made: Json) -> None:
 def _show_list(answer: Json, *, as_json: bool) -> None:
     items = finish_if_json(as_json, answer)["items"]
     rows = ([ids.short(item["id"]), item["user_id"], item["status"], moment(item["created_at"])] for item in items)
-    tables.rows(COLUMNS, rows)
-    if not items:
-        err.print("There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
+    tables.listed(COLUMNS, rows, "There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
 
 
 def _tell(answer: Json, *, as_json: bool) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from api.cli import ids
+from api.cli import file_input, ids
 from api.cli.client import AsJson, finish_if_json, read
 from api.terminal import escape, out
 from core.errors import ImprintError
@@ -28,7 +28,8 @@ def verify_receipt(file: Path, key: Key = None, as_json: AsJson = False) -> None
     Example: imprint user verify-receipt receipt.json
     """
     receipt = _read(file)
-    if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
+    key = key or str(read("/v1/receipts/key")["public_key"])
+    if not receipts.verify(receipt["receipt"], receipt["signature"], key):
         raise NotGenuine
     body = receipt["receipt"]
     finish_if_json(as_json, {"genuine": True, "scope": body["scope"], "at": body["at"]})
@@ -48,15 +49,9 @@ def receipt(
     finish_if_json(as_json, ids.read("receipt", receipt_id, "/v1/receipts/{id}"))
 
 
-def _key_of_server() -> str:
-    return str(read("/v1/receipts/key")["public_key"])
-
-
 def _read(file: Path) -> Json:
     try:
-        receipt: Any = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise NotGenuine(f"{file} cannot be read: {error.strerror}.") from None
+        receipt = json.loads(file_input.read(file))
     except ValueError:
         receipt = None
     if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():

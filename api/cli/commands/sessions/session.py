@@ -8,13 +8,13 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from api.cli import completion, confirming, tables
+from api.cli import completion, confirming, lazy, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out, say
 from core.types import Json
 
-commands = typer.Typer(help="Sessions: list, show, end, delete.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("Sessions: list, show, end, delete.")
 
 User = Annotated[str | None, typer.Option(help="Only sessions of this user.")]
 Group = Annotated[str | None, typer.Option(help="Only sessions of this group.")]
@@ -40,11 +40,7 @@ def list_(
     Example: imprint session list --user ada
     """
     answer = finish_if_json(as_json, read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit))
-    tables.rows(COLUMNS, map(_row, answer["items"]))
-    if not answer["items"]:
-        err.print("There is no session.")
-    if answer["next"]:
-        say(f"More: --after {escape(answer['next'])}", err)
+    tables.listed(COLUMNS, map(_row, answer["items"]), "There is no session.", answer["next"])
 
 
 @commands.command("show")
@@ -61,7 +57,8 @@ def show(session_id: SessionId, last: Last = 50, as_json: AsJson = False) -> Non
     finish_if_json(as_json, {**session, "summary": summary, "messages": {"items": messages, "next": None}})
     _show_session(session)
     if summary:
-        tables.hanging(Text("Summary ", style="bold"), _summary(summary))
+        text = str(summary.get("text") or summary.get("summary") or summary.get("content") or "")
+        tables.hanging(Text("Summary ", style="bold"), text)
     for message in messages:
         hidden = " [red]hidden[/]" if message["hidden"] else ""
         caller = escape(message["speaker"] or message["role"])
@@ -122,7 +119,3 @@ def _row(session: Json) -> list[str]:
     at = moment(session["ended_at"] if ended else session["last_at"])[:16]
     whose = ", ".join(filter(None, (session["user_id"], session["group_id"])))
     return [session["id"], whose, str(session["message_count"]), "ended" if ended else "open", at]
-
-
-def _summary(summary: Json) -> str:
-    return str(summary.get("text") or summary.get("summary") or summary.get("content") or "")

@@ -35,11 +35,7 @@ commands = lazy.group(
         ),
     },
 )
-webhooks = typer.Typer(
-    help="Allowed destinations of rules.\n\nExample: imprint tenant webhooks show",
-    no_args_is_help=True,
-    add_completion=False,
-)
+webhooks = lazy.group("Allowed destinations of rules.\n\nExample: imprint tenant webhooks show")
 secrets = lazy.group(
     "Secrets for webhook headers.\n\nExample: imprint tenant secrets list",
     {
@@ -123,9 +119,7 @@ def list_secrets(as_json: AsJson = False) -> None:
     rows = (
         [secret["name"], secret["value"], moment(secret["updated_at"])[:16], secret["updated_by"]] for secret in items
     )
-    tables.rows(columns, rows)
-    if not items:
-        err.print("There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
+    tables.listed(columns, rows, "There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
 
 
 @secrets.command("set")

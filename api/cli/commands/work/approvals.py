@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import ids, lazy, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short
 from api.cli.tables import Column
 from api.terminal import err
 
-commands = typer.Typer(help="Actions waiting for approval.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("Actions waiting for approval.")
 
 Rule = Annotated[str | None, typer.Option(help="Only actions of this rule.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
@@ -32,12 +32,9 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
     Example: imprint approvals list --rule careful
     """
     answer = finish_if_json(as_json, read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit))
-    items = answer["items"]
-    if not items:
-        err.print("Nothing waits for approval.")
     with open_client() as client:
-        rows = [_row(item, _effect(client, item)) for item in items]
-    tables.rows(COLUMNS, rows)
+        rows = [_row(item, _effect(client, item)) for item in answer["items"]]
+    tables.listed(COLUMNS, rows, "Nothing waits for approval.")
 
 
 @commands.command("approve")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from api.cli import confirming, ids, tables
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read
+from api.cli import confirming, file_input, ids, lazy, tables
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
 from api.terminal import err
 
-commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
+commands = lazy.group("Dead letters: list and retry dispatches that failed permanently.")
 
 Id = Annotated[str, typer.Argument(parser=ids.typed, metavar="ID", help="Id as printed by `imprint dead list`.")]
 Rule = Annotated[str | None, typer.Option(help="Only dispatches of this rule.")]
@@ -46,10 +44,7 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
     Example: imprint dead list --target webhook_sender
     """
     answer = finish_if_json(as_json, read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit))
-    items = answer["items"]
-    if not items:
-        err.print("There are no dead letters.")
-    tables.rows(COLUMNS, map(_row, items))
+    tables.listed(COLUMNS, map(_row, answer["items"]), "There are no dead letters.")
 
 
 @commands.command("groups")
@@ -60,9 +55,7 @@ def groups(limit: Limit = 50, as_json: AsJson = False) -> None:
     """
     answer = finish_if_json(as_json, read("/v1/dispatches/groups", limit=limit))
     items = sorted(answer["items"], key=lambda item: item["last_at"] or "", reverse=True)
-    if not items:
-        err.print("There are no dead letters.")
-    tables.rows(GROUPS, map(_group_row, items))
+    tables.listed(GROUPS, map(_group_row, items), "There are no dead letters.")
 
 
 @commands.command("show")
@@ -94,7 +87,7 @@ def replay(
     if bool(dispatch_ids) == everything:
         raise typer.BadParameter("Name dead letters by their ids, or give --all.")
     with open_client() as client:
-        filters = _filter(rule, target, group)
+        filters = present({"rule": rule, "target": target, "fingerprint": group})
         replayed = _all(client, filters) if everything else _retry_each(client, dispatch_ids or [])
     finish_if_json(as_json, {"items": replayed, "next": None})
     for dispatch_id in replayed:
@@ -116,11 +109,7 @@ def edit(
 
     Example: imprint dead edit 1d5743a6 --params fixed.json
     """
-    text = sys.stdin.read() if str(params) == "-" else params.read_text(encoding="utf-8")
-    try:
-        given = json.loads(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{params} is not JSON: {error}") from None
+    given = file_input.read_json(params)
     with open_client() as client:
         resolved_id = ids.resolve(client, "dispatch", dispatch_id)
         made = client.post(f"/v1/dispatches/{resolved_id}/retry-edited", {"params": given, "dry_run": dry_run})
@@ -145,7 +134,7 @@ def discard(
 
     Example: imprint dead discard --group 5c1f0a9be2d47713 -m "the shop is gone"
     """
-    body = {"filter": _filter(rule, target, group), "limit": PAGE}
+    body = {"filter": present({"rule": rule, "target": target, "fingerprint": group}), "limit": PAGE}
     with open_client() as client:
         would = client.post("/v1/dispatches/discard", {**body, "dry_run": True})
         if would["matched"] and not yes:
@@ -160,11 +149,6 @@ def _group_row(item: dict[str, Any]) -> list[str]:
     number = f"{item['letters']['count']}{'+' if item['letters']['more'] else ''}"
     rules, reason = ", ".join(item["rules"]), item["error"] or "no reason was stored"
     return [item["fingerprint"], number, item["target"], moment(item["last_at"])[:16], rules, reason]
-
-
-def _filter(rule: str | None, target: str | None, group: str | None) -> dict[str, str]:
-    filters = {"rule": rule, "target": target, "fingerprint": group}
-    return {name: value for name, value in filters.items() if value is not None}
 
 
 def _row(item: dict[str, Any]) -> list[str]:
