@@ -131,6 +131,7 @@ class Relation(StrEnum):
     CONTRADICTS = "contradicts"
     REFINES = "refines"
     SUPERSEDES = "supersedes"
+    SUPERSEDES_PART = "supersedes_part"
     MAY_SUPERSEDE = "may_supersede"
     DERIVED_FROM = "derived_from"
     ABOUT = "about"

@@ -27,6 +27,10 @@ BY_SCORE: Final = 0.06
 """Weight of the score of the search beside the cosine, where one of several statements is chosen."""
 
 
+OUTDATED: Final = 0.05
+"""By so much less is a statement preferred that may no longer hold."""
+
+
 def cosines(embedder: Embedder, question: Question, statements: Sequence[Statement]) -> Floats:
     """Return the cosine of each statement and a question in all its wordings.
 
@@ -51,7 +55,8 @@ def certainties(nearness: Floats) -> Floats:
 
 
 def preference(nearness: Floats, statements: Sequence[Statement]) -> Floats:
-    """Return what orders statements: the cosine, and how the search ranks their results."""
+    """Return what orders statements: the cosine, how the search ranks their results, and whether they may be over."""
     scores = np.array([statement.result.ranked.score for statement in statements])
-    best: Floats = nearness + BY_SCORE * scores / (scores.max(initial=0.0) or 1.0)
+    outdated = np.array([statement.outdated for statement in statements], dtype=np.float64)
+    best: Floats = nearness + BY_SCORE * scores / (scores.max(initial=0.0) or 1.0) - OUTDATED * outdated
     return best

@@ -291,7 +291,7 @@ class _Batch:
         if add is not None and not add.past:
             self.others += [Dispute(_as_known(add), end.known, end.reason) for end in doubtful]
 
-    def _cut(self) -> list[Edit]:
+    def _cut(self) -> list[Edit | Link]:
         """Reword memories to what remains of them, which keep evidence, pin and all else; decided when all is known.
 
         A memory of which another one says the rest is ended as a whole. What the batch confirms or disputes stays.
@@ -304,7 +304,7 @@ class _Batch:
             if not add.past
         }
         stated |= {identity.statement_key(memory.subject, memory.content) for memory, _ in self.worded.values()}
-        edits = []
+        changes: list[Edit | Link] = []
         for memory_id, cuts in self.cuts.items():
             if memory_id in self.retired_ids | changed:
                 continue
@@ -317,8 +317,10 @@ class _Batch:
                 self.retired_ids.add(memory_id)
                 continue
             stated.add(key)
-            edits.append(_reworded(end, rest, self.rests.get(rest), self.adds[index].change_id))
-        return edits
+            ending = self.adds[index]
+            changes.append(_reworded(end, rest, self.rests.get(rest), ending.change_id))
+            changes.append(Link(ending.id, Relation.SUPERSEDES_PART, memory_id, ending.change_id))
+        return changes
 
     def take(self, index: int, candidate: Candidate, verdict: Verdict) -> None:
         """Record the change that a verdict makes."""
@@ -372,13 +374,13 @@ class _Batch:
 
     def changes(self) -> list[Change]:
         """Return all changes, additions first, without disputes and doubts about what this batch has ended."""
-        edits = self._cut()
+        cuts = self._cut()
         adds = _each_superseded_once(
             [_settled(add) for add in self.adds.values() if add.past or not add.candidate.tentative]
         )
         past = self.retired_ids | {add.id for add in self.adds.values() if add.past or add.candidate.tentative}
         others = [change for change in self.others if not _ends_of(change) & past]
-        return [*adds, *others, *edits]
+        return [*adds, *others, *cuts]
 
 
 def _settled(add: Add) -> Add:

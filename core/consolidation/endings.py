@@ -33,7 +33,7 @@ MAY_END: Final = -0.75
 LEAST: Final = 2.0
 """Log-odds from which a statement counts as ended."""
 
-DOUBT: Final = 0.0
+DOUBT: Final = 1.0
 """Log-odds from which a statement that is not ended is doubted: contexts and results show it as perhaps outdated."""
 
 DOUBTED: Final = 2

@@ -1,4 +1,4 @@
-"""Memories that a later one may have ended, though not certainly enough to end them (`Relation.MAY_SUPERSEDE`)."""
+"""Memories that a later one may have ended, and messages whose statements it may have ended, or a part of them."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def of(rows: Iterable[Any]) -> Doubts:
     )
 
 
-_DOUBTED_BY = f"""
-    JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}'
+_LATER = f"""
     JOIN memories n ON n.id = r.from_id AND n.status = '{Status.ACTIVE}'
          AND n.trust NOT IN ('{Trust.REJECTED}', '{Trust.QUARANTINED}')
          AND coalesce(n.said_at, n.occurred_at) >= coalesce(m.said_at, m.occurred_at)
@@ -53,10 +52,14 @@ _DOUBTED_BY = f"""
 
 _DOUBTED = text(f"""
     SELECT m.id AS memory_id, NULL AS session_id, NULL AS message_id
-    FROM memories m {_DOUBTED_BY} WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}'
+    FROM memories m JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}' {_LATER}
+    WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}'
     UNION
     SELECT m.id, e.session_id, e.message_id
-    FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = '{Status.ACTIVE}' {_DOUBTED_BY}
+    FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = '{Status.ACTIVE}'
+    JOIN relations r ON r.to_id = m.id
+         AND r.relation IN ('{Relation.MAY_SUPERSEDE}', '{Relation.SUPERSEDES_PART}') {_LATER}
     WHERE (e.session_id, e.message_id) IN (
         SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
 """)
+"""A memory of which a part was superseded says what remains; the messages that it rests on say the whole."""

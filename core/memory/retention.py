@@ -143,13 +143,13 @@ _ALIGN = text("""
     WHERE id = :tenant AND (fade_formula, fade_under) IS DISTINCT FROM (:formula, cast(:under AS float8))
 """)
 
-_COUNTED = """
+_REPLACING = "('contradicts', 'supersedes', 'supersedes_part', 'may_supersede')"
+
+_COUNTED = f"""
     SELECT m.id, m.importance, m.category, m.uses, m.pinned, m.half_life_days, m.last_used_at, m.recorded_at,
            (SELECT count(*) FROM evidence e WHERE e.memory_id = m.id) AS evidence,
-           (SELECT count(*) FROM relations r
-            WHERE r.from_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes', 'may_supersede'))
-           + (SELECT count(*) FROM relations r
-              WHERE r.to_id = m.id AND r.relation NOT IN ('contradicts', 'supersedes', 'may_supersede')) AS relations
+           (SELECT count(*) FROM relations r WHERE r.from_id = m.id AND r.relation NOT IN {_REPLACING})
+           + (SELECT count(*) FROM relations r WHERE r.to_id = m.id AND r.relation NOT IN {_REPLACING}) AS relations
     FROM memories m
 """
 """Inputs of the strength; relations of contradiction and (possible) replacement do not count."""

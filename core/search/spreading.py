@@ -27,6 +27,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     Relation.DERIVED_FROM: 0.7,
     Relation.CONTRADICTS: 0.7,
     Relation.SUPERSEDES: 0.6,
+    Relation.SUPERSEDES_PART: 0.6,
     Relation.MAY_SUPERSEDE: 0.6,
     Relation.FOLLOWS: 0.5,
     Relation.ABOUT: 0.5,

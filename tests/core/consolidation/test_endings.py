@@ -106,13 +106,15 @@ NURSE = "Ada said: “I'm a nurse in Leeds …”"
 
 def test_of_a_statement_that_is_over_in_part_what_holds_remains() -> None:
     old = a_known(BOTH, 0.8, said_at=BEFORE)
-    add, edit = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+    add, edit, link = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
     assert isinstance(add, Add)
     assert (add.supersedes, add.retired) == (None, [])
     assert isinstance(edit, Edit)
     assert (edit.id, edit.fields["content"]) == (old.id, NURSE)
     assert edit.vector is not None
-    assert edit.change_id == add.change_id, "they are undone together"
+    assert isinstance(link, Link)
+    assert (link.from_id, link.relation, link.to_id) == (add.id, Relation.SUPERSEDES_PART, old.id)
+    assert edit.change_id == link.change_id == add.change_id, "they are undone together"
     assert edit.reason.startswith("What remains of it. Something said later is likely to end it")
 
 
@@ -143,7 +145,7 @@ def test_a_part_remains_with_its_slot_if_it_has_its_value() -> None:
     work = a_known(BOTH, 0.8, attribute="work.role", value="nurse", said_at=BEFORE)
     music = a_known(BOTH, 0.8, attribute="skill.instrument", value="oboe", said_at=BEFORE)
     for old, fields in ((work, {"content"}), (music, {"content", "attribute", "value"})):
-        _, edit = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
+        _, edit, _ = decided(Says((GAVE_UP, "I play the oboe")), [a_candidate(GAVE_UP)], KnownSet.of([old]))
         assert isinstance(edit, Edit)
         assert set(edit.fields) == fields
 
@@ -152,7 +154,7 @@ def test_two_parts_that_end_at_once_leave_what_neither_ends() -> None:
     old = a_known("Ada said: “I'm a nurse in Leeds, I play the oboe, and I have two cats.”", 0.8, said_at=BEFORE)
     retired = "Ada retired from nursing."
     reader = Says((GAVE_UP, "I play the oboe"), (retired, "I'm a nurse in Leeds"))
-    *adds, edit = decided(reader, [a_candidate(GAVE_UP), a_candidate(retired)], KnownSet.of([old]))
+    *adds, edit, _ = decided(reader, [a_candidate(GAVE_UP), a_candidate(retired)], KnownSet.of([old]))
     assert [type(add) for add in adds] == [Add, Add]
     assert isinstance(edit, Edit)
     assert edit.fields["content"] == "Ada said: “… I have two cats”"
@@ -167,7 +169,7 @@ def test_what_remains_of_two_memories_is_stored_once() -> None:
     longer = a_known("Ada said: “I'm a nurse in Leeds, and I play the oboe in a band.”", 0.8, said_at=BEFORE)
     known = KnownSet.of([a_known(BOTH, 0.8, said_at=BEFORE), longer])
     reader = Says((GAVE_UP, "I play the oboe"), (GAVE_UP, "I play the oboe in a band"))
-    add, edit = decided(reader, [a_candidate(GAVE_UP)], known)
+    add, edit, _ = decided(reader, [a_candidate(GAVE_UP)], known)
     assert isinstance(add, Add)
     assert isinstance(edit, Edit)
     assert len(add.retired) == 1

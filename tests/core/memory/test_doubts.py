@@ -61,6 +61,14 @@ def test_a_doubt_counts_while_the_later_memory_does(
     assert doubted(app, old).memories == frozenset()
 
 
+def test_of_a_memory_that_is_over_in_part_the_messages_are_doubted(app: Database) -> None:
+    old, new = a_memory("Ada drives …", occurred_at=SPRING), a_memory("Ada rows.", occurred_at=AUTUMN)
+    carry_out(app, old, new)
+    carry_out(app, Link(new.id, Relation.SUPERSEDES_PART, old.id))
+    places = {(evidence.session_id, evidence.message_id) for evidence in old.candidate.evidence}
+    assert doubted(app, old) == Doubts(frozenset(), frozenset(places))
+
+
 def test_a_person_who_does_not_share_a_doubt_removes_it(app: Database, pair: tuple[Add, Add]) -> None:
     old, new = pair
     with app.tenant(TENANT) as tx:
