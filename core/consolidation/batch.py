@@ -218,8 +218,8 @@ class _Batch:
     def near(self, candidate: Candidate, vector: Vector) -> list[KnownMemory]:
         """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
         places = [
-            place
-            for place, add in self.adds.items()
+            position
+            for position, add in self.adds.items()
             if not add.past and not add.candidate.tentative and _may_meet(add.candidate, candidate)
         ]
         if not places:
@@ -240,12 +240,12 @@ class _Batch:
             return []
         return endings.ended(self.candidates[index], known, self._within(index), self.readings, self.rests)
 
-    def doubt(self, index: int, known: KnownSet) -> None:
+    def doubt(self, index: int, memories: KnownSet) -> None:
         """Let the addition at a place cast doubt on what it may end; nothing if it was not added, or is related."""
         add = self.adds.get(index)
         if not self.readings or add is None or add.past or self.candidates[index].relations is not None:
             return
-        doubted = endings.doubted(self.candidates[index], known, self._within(index), self.readings)
+        doubted = endings.doubted(self.candidates[index], memories, self._within(index), self.readings)
         self.others += [Link(add.id, Relation.MAY_SUPERSEDE, memory.id) for memory in doubted]
 
     def _within(self, index: int) -> list[KnownMemory]:
@@ -254,9 +254,9 @@ class _Batch:
         places = endings.within(self.candidates[index], self.candidates[:index], cosines)
         return [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
 
-    def hold(self, index: int, candidate: Candidate, known: KnownSet) -> None:
+    def hold(self, index: int, candidate: Candidate, memories: KnownSet) -> None:
         """Hold a tentative candidate, unless a memory says the same: what follows may end it."""
-        if judge.said_before(candidate, known, np.flatnonzero(known.about(candidate.subject))) is None:
+        if judge.said_before(candidate, memories, np.flatnonzero(memories.about(candidate.subject))) is None:
             self.adds[index] = Add(candidate, "Said in passing.", self.vectors[index])
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:

@@ -221,22 +221,22 @@ def ended(
 
 
 def doubted(
-    candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], readings: Readings
+    candidate: Candidate, memories: KnownSet, added: Sequence[KnownMemory], readings: Readings
 ) -> list[KnownMemory]:
     """Return what a candidate may end, though not certainly enough for `ended`, the likeliest first."""
-    rated = _rated(candidate, known, added, readings)
+    rated = _rated(candidate, memories, added, readings)
     least = _least(rated)
     return [memory for reading, memory in rated if DOUBT <= max(reading.whole, reading.part) < least][:DOUBTED]
 
 
 def _rated(
-    candidate: Candidate, known: KnownSet, added: Sequence[KnownMemory], readings: Readings
+    candidate: Candidate, memories: KnownSet, added: Sequence[KnownMemory], readings: Readings
 ) -> list[tuple[Reading, KnownMemory]]:
     """Return what is read of a candidate beside each earlier statement, the likeliest to be ended first."""
     if not readings:
         return []
     rated = [
-        *((_reading_of(candidate, memory, readings), memory) for memory in known.at(_earlier(candidate, known))),
+        *((_reading_of(candidate, memory, readings), memory) for memory in memories.at(_earlier(candidate, memories))),
         *((_reading_of(candidate, memory, readings)._replace(rest=""), memory) for memory in added),
     ]
     return sorted(rated, key=lambda pair: -pair[0].likely)

@@ -267,8 +267,8 @@ def _decide(
     if reader.beside:
         read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh)))
     assistant, changes = generated_ids(batch.fresh), []
-    for owner, told in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
-        candidates = [*unkept.near(consolidation, tenant_id, owner, told, batch.fresh), *told]
+    for owner, stated in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
+        candidates = [*unkept.near(consolidation, tenant_id, owner, stated, batch.fresh), *stated]
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
     if not reader.beside:

@@ -249,15 +249,15 @@ def _load(
     """Return the memories at these places. Conflict: one was changed since it was found."""
     if reopen is None:
         raise LookupError("All memories were read before.")
-    wanted = [keys[position] for position in places]
+    chosen_keys = [keys[position] for position in places]
     with reopen() if tx.closed else nullcontext(tx) as reading:
-        rows = {str(row.id): row for row in _rows(reading, _ROWS, {"ids": _array(wanted)})}
-    if any(key not in rows for key in wanted):
+        rows = {str(row.id): row for row in _rows(reading, _ROWS, {"ids": _array(chosen_keys)})}
+    if any(key not in rows for key in chosen_keys):
         cached.discard()
         raise Vanished("A memory that the cached rows still had is gone.")
-    if any(rows[key].stamp != stamps[position] for key, position in zip(wanted, places, strict=True)):
+    if any(rows[key].stamp != stamps[position] for key, position in zip(chosen_keys, places, strict=True)):
         raise Conflict("A memory was changed while a statement was compared with it.")
-    return [known_of(rows[key]) for key in wanted]
+    return [known_of(rows[key]) for key in chosen_keys]
 
 
 def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) -> NDArray[np.bool_]:
