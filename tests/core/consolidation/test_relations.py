@@ -10,10 +10,10 @@ import pytest
 
 from core.consolidation import batch, relations
 from core.consolidation.judge import Kind
-from core.memory.changes import Add, Change, Edit, Merge, Replace
+from core.memory.changes import Add, Change, Edit, Link, Merge, Replace
 from core.memory.identity import KnownMemory
 from core.memory.known_set import KnownSet
-from core.types import Candidate, Category, Ended, Evidence, Relations, Shown, Topic
+from core.types import Candidate, Category, Ended, Evidence, Relation, Relations, Shown, Topic
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -161,10 +161,12 @@ def test_a_memory_is_reworded_once_a_batch() -> None:
 
 def test_what_remains_of_an_ended_memory_stays_in_it() -> None:
     moved = said("Ada has moved.", Relations(ends=ends(BERLIN, rest="Ada works in Berlin.")))
-    add, edit = decide(moved, rests=["Ada works in Berlin."])
+    add, edit, link = decide(moved, rests=["Ada works in Berlin."])
     assert isinstance(add, Add)
     assert isinstance(edit, Edit)
     assert (add.retired, edit.id, edit.fields["content"]) == ([], BERLIN.id, "Ada works in Berlin.")
+    assert isinstance(link, Link)
+    assert (link.from_id, link.relation, link.to_id) == (add.id, Relation.SUPERSEDES_PART, BERLIN.id)
     (alone,) = decide(moved)
     assert isinstance(alone, Add)
     assert alone.supersedes == BERLIN, "another memory says what remains"
