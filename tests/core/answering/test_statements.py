@@ -59,3 +59,11 @@ def test_the_first_part_of_each_result_is_read_before_the_second_of_any() -> Non
 def test_an_empty_message_has_no_parts() -> None:
     assert statements.parts("") == []
     assert statements.of_results([replace(result(""), message=message(""))]) == []
+
+
+def test_what_is_doubted_stands_behind_what_is_not() -> None:
+    memory = SimpleNamespace(content="Ada lives in Turin.", said_at=None, occurred_at=NOW)
+    doubted = SearchResult(ranked(), [], memory=memory, doubted=True)
+    quoted = replace(result("I live in Turin."), doubted=True)
+    read = statements.of_results([doubted, quoted, result("I live in Rome.")])
+    assert [statement.outdated for statement in read] == [True, True, False]

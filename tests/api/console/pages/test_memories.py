@@ -4,8 +4,12 @@ import re
 from datetime import UTC, datetime
 from uuid import UUID
 
+import pytest
+
+from core.memory.changes import Link
 from core.storage.db import Database
 from core.tenancy import tenants
+from core.types import Relation
 from tests.api.console.browser import Browser
 from tests.doors import Doors
 from tests.factories import a_memory, carry_out
@@ -125,6 +129,22 @@ def test_what_was_merged_or_replaced_is_linked_with_its_change_and_undone(browse
     assert browser.press(f"/memories/{two}/changes/{change}/undo").status_code == 204
     assert door.get(f"/v1/memories/{two}").json()["status"] == "active"
     assert not door.get(f"/v1/memories/{two}/lineage").json()["items"]
+
+
+@pytest.mark.parametrize("on_the_later", [True, False])
+def test_a_person_says_that_both_of_two_memories_hold(
+    browser: Browser, door: Doors, app: Database, on_the_later: bool
+) -> None:
+    old, new = a_memory("Ada drives to work."), a_memory("Ada takes the bus to work.")
+    carry_out(app, old, new)
+    carry_out(app, Link(new.id, Relation.MAY_SUPERSEDE, old.id))
+    here, there = (new, old) if on_the_later else (old, new)
+    role, tag = ("may_supersede", "may replace") if on_the_later else ("may_be_superseded_by", "may be replaced by")
+    shown = browser.get(f"/memories/{here.id}").text
+    assert tag in shown
+    assert "Both hold" in shown
+    assert browser.press(f"/memories/{here.id}/doubts/{there.id}/remove", doubts=role).status_code == 204
+    assert not door.get(f"/v1/memories/{old.id}/lineage").json()["items"]
 
 
 def test_versions_differ_word_by_word(browser: Browser, door: Doors, app: Database) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
 from core.config import Settings
-from core.memory.changes import Add
+from core.memory.changes import Add, Link
 from core.storage.db import Database
-from core.types import Json
+from core.types import Json, Relation
 from tests.doors import OTHER, Doors, key_of
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -67,3 +70,22 @@ def test_who_may_only_read_or_belongs_to_another_tenant_relates_nothing(
     missing = f"/v1/memories/{uuid4()}/relations"
     assert door.ask("PUT", missing, json=body).status_code == 404
     assert door.get(f"/v1/memories/{UUID(int=0)}/relations").status_code == 404
+
+
+def test_a_doubt_is_shown_wherever_the_memory_is_until_a_person_removes_it(door: Doors, app: Database) -> None:
+    old = a_memory("Ada drives to work.", occurred_at=NOON)
+    new = a_memory("Ada takes the bus to work.", occurred_at=NOON + timedelta(days=90))
+    carry_out(app, old, new)
+    carry_out(app, Link(new.id, Relation.MAY_SUPERSEDE, old.id))
+    question = {"query": "How does Ada get to work?", "user_id": "ada"}
+    results = door.post("/v1/search", question).json()["results"]
+    assert {result["id"]: result.get("may_be_outdated", False) for result in results} == {
+        str(old.id): True,
+        str(new.id): False,
+    }
+    assert "Ada drives to work. (2026-11-21) (may be outdated)" in door.post("/v1/context", question).text
+    (relative,) = door.get(f"/v1/memories/{old.id}/lineage").json()["items"]
+    assert (relative["role"], relative["id"]) == ("may_be_superseded_by", str(new.id))
+    doubt = {"relation": "may_supersede", "to": str(old.id)}
+    assert door.ask("DELETE", f"/v1/memories/{new.id}/relations", params=doubt).status_code == 204
+    assert "outdated" not in door.post("/v1/context", question).text
