@@ -259,6 +259,13 @@ def pairs(left_out: frozenset[str], among: frozenset[str] | None = None) -> Iter
                 yield _unrelated(later["text"], other["earlier"])
 
 
+def changes_by(files: frozenset[str]) -> Iterator[Example]:
+    """Yield each message beside each statement of files of `pairs_data` and `changes_data`."""
+    yield from pairs(frozenset(), files)
+    for name, cases in cases_in(CHANGES).items():
+        yield from changing(cases) if name in files else ()
+
+
 def _by_language(cases: Sequence[Json]) -> Mapping[str, list[Json]]:
     by_language: dict[str, list[Json]] = {}
     for case in cases:

@@ -1,23 +1,26 @@
 """How the reader judges what nobody trained it on: which statements a message ends, and which sentences matter.
 
     python -m bench.reading [--pairs bench/unseen/pairs_z.jsonl] [--sentences bench/unseen/plain_y.jsonl]
-        [--talks bench/unseen/matters_k.jsonl] [--show]
+        [--changes bench/unseen/changes_q.jsonl] [--talks bench/unseen/matters_k.jsonl] [--show]
 
 Pairs (`pairs_data`): by language, of the later messages that end the statement how many are judged so, and how many of
-the others. Sentences (`plain_data`) and the sentences of talks (`matters_data`) by themselves: precision and recall of
-what the extractor without a language model keeps, which counts orders and slots, too.
+the others; and of messages beside several statements that are alike (`changes_data`), which they end. Sentences
+(`plain_data`) and the sentences of talks (`matters_data`) by themselves: precision and recall of what the extractor
+without a language model keeps, which counts orders and slots, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench import arguments, reader_data
 from bench.reader_data import OVER
 from core.consolidation import endings
+from core.consolidation.endings import Pair
 from core.extraction import rule_extractor
 from core.inference.local_reader import LocalReader
 from core.types import Json, Message
@@ -26,27 +29,71 @@ UNSEEN = Path(__file__).with_name("unseen")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def ends(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[str]:
-    """Yield a line for each language, and with `show` one for each pair that is judged wrongly."""
-    pairs = [(later["text"], f"Ada said: “{case['earlier']}”") for case in cases for later in case["later"]]
-    over = [later["kind"] in OVER for case in cases for later in case["later"]]
-    languages = [case["lang"] for case in cases for _ in case["later"]]
-    ending = endings.may_end(reader, [text for text, _ in pairs])
-    readings = endings.read(reader, pairs)
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message beside statements that are near it, as `pairs` for the reader, and whether it ends each."""
+
+    lang: str
+    message: str
+    pairs: Sequence[Pair]
+    over: Sequence[bool]
+
+
+def beside_one(cases: Sequence[Json]) -> list[Told]:
+    """Return each later message of `pairs_data` beside its statement."""
+    return [
+        Told(case["lang"], later["text"], [_pair(later["text"], case["earlier"])], [later["kind"] in OVER])
+        for case in cases
+        for later in case["later"]
+    ]
+
+
+def beside_several(cases: Sequence[Json]) -> list[Told]:
+    """Return each message of `changes_data` beside all of its statements."""
+    return [
+        Told(
+            case["lang"],
+            case["message"],
+            [_pair(case["message"], earlier["text"]) for earlier in case["earlier"]],
+            [
+                any(effect["on"] == at and effect["kind"] in OVER for effect in case["effects"])
+                for at in range(len(case["earlier"]))
+            ],
+        )
+        for case in cases
+    ]
+
+
+def _pair(message: str, statement: str) -> Pair:
+    return message, f"Ada said: “{statement}”"
+
+
+def ends(reader: LocalReader, told: Sequence[Told], *, show: bool) -> Iterator[str]:
+    """Yield a line for each language, and with `show` one for each pair that is judged wrongly.
+
+    As in production, a message ends the likeliest statements beside it, and makes others doubtful.
+    """
+    ending = endings.may_end(reader, [each.message for each in told])
+    readings = endings.read(reader, list(dict.fromkeys(pair for each in told for pair in each.pairs)))
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for pair, is_over, language in zip(pairs, over, languages, strict=True):
-        value = readings[pair].likely
-        judged = value >= endings.LEAST and pair[0] in ending
-        counts[language][f"{'over' if is_over else 'holds'} {judged}"] += 1
-        if show and judged != is_over:
-            gate = "" if pair[0] in ending else " (not read beside it)"
-            yield f"{'missed' if is_over else 'wrong'} {value:.2f}{gate}: {' | '.join(pair)}"
+    for each in told:
+        values = [readings[pair].likely for pair in each.pairs]
+        least = max(endings.LEAST, max(values) - endings.MARGIN)
+        for pair, value, is_over in zip(each.pairs, values, each.over, strict=True):
+            judged = "holds" if each.message not in ending or value < endings.DOUBT else "doubted"
+            judged = "over" if value >= least and each.message in ending else judged
+            counts[each.lang][f"{'over' if is_over else 'holds'}, judged {judged}"] += 1
+            if show and (judged == "over") != is_over:
+                gate = "" if each.message in ending else " (not read beside it)"
+                yield f"{'missed' if is_over else 'wrong'} {value:.2f}{gate}: {' | '.join(pair)}"
     for language, count in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
-        right, wrong = count["over True"], count["holds True"]
-        of, others = right + count["over False"], wrong + count["holds False"]
+        right, wrong = count["over, judged over"], count["holds, judged over"]
+        doubted = count["over, judged doubted"], count["holds, judged doubted"]
+        of = sum(count[f"over, judged {judged}"] for judged in ("over", "doubted", "holds"))
         yield (
-            f"{language}: {right} of {of} that end it are judged so, {wrong} of {others} others; "
-            f"precision {right / max(1, right + wrong):.3f}, recall {right / max(1, of):.3f}"
+            f"{language}: {right} of {of} that end it are judged so, {wrong} of {count.total() - of} others; "
+            f"precision {right / max(1, right + wrong):.3f}, recall {right / max(1, of):.3f}; "
+            f"doubted {doubted[0]} more, and {doubted[1]} that hold"
         )
 
 
@@ -88,6 +135,7 @@ def as_talk(case: Json) -> Json:
 def main() -> None:
     parser = arguments.parser(__doc__)
     parser.add_argument("--pairs", type=Path, default=UNSEEN / "pairs_z.jsonl")
+    parser.add_argument("--changes", type=Path, default=UNSEEN / "changes_q.jsonl")
     parser.add_argument("--sentences", type=Path, default=UNSEEN / "plain_y.jsonl")
     parser.add_argument("--talks", type=Path, default=UNSEEN / "matters_k.jsonl")
     parser.add_argument("--show", action="store_true")
@@ -95,7 +143,8 @@ def main() -> None:
     reader = LocalReader(idle_seconds=0)
     sentences = [as_talk(case) for case in reader_data.lines(parsed.sentences)]
     for title, lines in (
-        ("What a message ends", ends(reader, reader_data.lines(parsed.pairs), show=parsed.show)),
+        ("What a message ends", ends(reader, beside_one(reader_data.lines(parsed.pairs)), show=parsed.show)),
+        ("What it ends of several", ends(reader, beside_several(reader_data.lines(parsed.changes)), show=parsed.show)),
         ("What is kept of single sentences", kept_sentences(reader, sentences, show=parsed.show)),
         ("What is kept of conversations", kept_sentences(reader, reader_data.lines(parsed.talks), show=parsed.show)),
     ):
