@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from api.cli.commands.host import config
@@ -29,24 +30,7 @@ SETTINGS_WAY_OUT: Final = "Correct the setting at the place that the message nam
 MODEL_SECONDS: Final = 60.0
 """Of the check that loads the local model: half a second, on an overloaded machine much more."""
 
-
-def _known_database(installation: Installation) -> bool:
-    return installation.is_anywhere and installation.has_database
-
-
-def _is_anywhere(installation: Installation) -> bool:
-    return installation.is_anywhere
-
-
-def _uses_redis(installation: Installation) -> bool:
-    return _known_database(installation) and broker.is_redis(installation)
-
-
-def _uses_rabbitmq(installation: Installation) -> bool:
-    return _known_database(installation) and broker.is_rabbitmq(installation)
-
-
-CHECKS: Final = (
+EVERYWHERE: Final = (
     Check(
         "python",
         "Python is too old",
@@ -157,12 +141,14 @@ CHECKS: Final = (
         backups.backups,
         applies=backups.has_data,
     ),
+)
+
+OF_SERVICE: Final = (
     Check(
         "api",
         "the API does not answer, or is not ready",
         "Check IMPRINT_URL, and the log of the API in `log/api.log` of the home.",
         service.api,
-        applies=_is_anywhere,
     ),
     Check(
         "key",
@@ -170,14 +156,16 @@ CHECKS: Final = (
         "`imprint keys create`, and set IMPRINT_API_KEY to it.",
         service.key,
         needs=("api",),
-        applies=_is_anywhere,
     ),
+)
+"""Where anything runs."""
+
+OF_SERVERS: Final = (
     Check(
         "database",
         "PostgreSQL does not answer, or refuses the password",
         "Check IMPRINT_DATABASE_URL, and the log of the server.",
         database.database,
-        applies=_known_database,
     ),
     Check(
         "server",
@@ -185,7 +173,6 @@ CHECKS: Final = (
         "Upgrade the server; `CREATE EXTENSION vector` as a role that may.",
         database.server,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "migration",
@@ -193,7 +180,6 @@ CHECKS: Final = (
         "`imprint db upgrade` if the database is older; install the newer version if it is newer.",
         database.migration,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "tenancy",
@@ -201,7 +187,6 @@ CHECKS: Final = (
         "`imprint db upgrade` makes the roles; set IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL to them.",
         database.roles,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "isolation",
@@ -209,7 +194,6 @@ CHECKS: Final = (
         "`ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`, and the policy as in other tables.",
         database.isolation,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "vectors",
@@ -217,7 +201,6 @@ CHECKS: Final = (
         "Set IMPRINT_EMBEDDING back, or `imprint memory reembed`.",
         models.vectors,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "clock",
@@ -225,7 +208,6 @@ CHECKS: Final = (
         "Synchronise both with NTP (`timedatectl set-ntp true`).",
         database.clock,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "connections",
@@ -233,7 +215,6 @@ CHECKS: Final = (
         "Lower IMPRINT_DATABASE_POOL or IMPRINT_API_PROCESSES, raise `max_connections`, or put PgBouncer in front.",
         database.connections,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "replica",
@@ -250,7 +231,6 @@ CHECKS: Final = (
         "`idle_in_transaction_session_timeout`.",
         database.snapshots,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "vacuum",
@@ -258,7 +238,6 @@ CHECKS: Final = (
         "`ALTER SYSTEM SET autovacuum = on`, `ALTER TABLE … RESET (autovacuum_enabled)`, then `VACUUM ANALYZE`.",
         database.vacuum,
         needs=("database",),
-        applies=_known_database,
     ),
     Check(
         "secrets",
@@ -266,7 +245,6 @@ CHECKS: Final = (
         "Add the earlier key after the new one in IMPRINT_SECRETS_KEY, or restore `secrets.key` from a backup.",
         keys.secrets,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "signers",
@@ -274,7 +252,6 @@ CHECKS: Final = (
         "Give all processes the same IMPRINT_RECEIPT_KEY, and restart them.",
         keys.signers,
         needs=("key", "migration", "receipts"),
-        applies=_known_database,
     ),
     Check(
         "processes",
@@ -282,7 +259,6 @@ CHECKS: Final = (
         "Start them with `imprint up`; their logs say why they ended.",
         work.processes,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "queues",
@@ -290,7 +266,6 @@ CHECKS: Final = (
         "`imprint worker --queue io`, `imprint worker --queue cpu`.",
         work.queues,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "versions",
@@ -298,7 +273,6 @@ CHECKS: Final = (
         "Restart the processes of the older version.",
         work.versions,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "backlog",
@@ -306,7 +280,6 @@ CHECKS: Final = (
         "Start more workers, or end the other load; `imprint status` shows the backlog.",
         work.backlog,
         needs=("processes",),
-        applies=_known_database,
     ),
     Check(
         "dead",
@@ -314,7 +287,6 @@ CHECKS: Final = (
         "`imprint dead groups` shows the reasons. Fix the cause, then `imprint dead replay --all`.",
         work.dead_letters,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "endpoints",
@@ -322,7 +294,6 @@ CHECKS: Final = (
         "`GET /v1/endpoints` names them. Repair them, then `POST /v1/endpoints/enable`.",
         work.outside,
         needs=("migration",),
-        applies=_known_database,
     ),
     Check(
         "budget",
@@ -330,14 +301,14 @@ CHECKS: Final = (
         "Wait for the next day (UTC), or raise IMPRINT_LLM_TOKENS_PER_DAY or IMPRINT_LLM_COST_PER_DAY.",
         models.budget,
         needs=("migration",),
-        applies=lambda installation: _known_database(installation) and models.has_budget(installation),
+        applies=models.has_budget,
     ),
     Check(
         "broker",
         "the broker does not answer, or refuses the password",
         "Check IMPRINT_BROKER_URL, and the log of the broker.",
         broker.broker,
-        applies=lambda installation: _known_database(installation) and broker.is_known(installation),
+        applies=broker.is_known,
     ),
     Check(
         "eviction",
@@ -345,7 +316,7 @@ CHECKS: Final = (
         "`CONFIG SET maxmemory-policy noeviction`, also in its configuration; Redis 6.2 or newer.",
         broker.eviction,
         needs=("broker",),
-        applies=_uses_redis,
+        applies=broker.is_redis,
     ),
     Check(
         "sharing",
@@ -353,7 +324,7 @@ CHECKS: Final = (
         "Give each its own broker, or its own database of Redis (the number at the end of IMPRINT_BROKER_URL).",
         broker.sharing,
         needs=("broker",),
-        applies=_uses_redis,
+        applies=broker.is_redis,
     ),
     Check(
         "permissions",
@@ -361,7 +332,7 @@ CHECKS: Final = (
         """`rabbitmqctl set_permissions -p VHOST USER ".*" ".*" ".*"`.""",
         rabbitmq.permissions,
         needs=("broker",),
-        applies=_uses_rabbitmq,
+        applies=broker.is_rabbitmq,
     ),
     Check(
         "publishing",
@@ -369,7 +340,7 @@ CHECKS: Final = (
         "Free memory or disk on the nodes that `rabbitmq-diagnostics alarms` names; permissions as above.",
         rabbitmq.publishing,
         needs=("permissions",),
-        applies=_uses_rabbitmq,
+        applies=broker.is_rabbitmq,
     ),
     Check(
         "quorum",
@@ -377,7 +348,7 @@ CHECKS: Final = (
         "When it is empty and nothing publishes, `rabbitmqctl delete_queue -p VHOST QUEUE`, and restart the processes.",
         rabbitmq.queues,
         needs=("permissions",),
-        applies=_uses_rabbitmq,
+        applies=broker.is_rabbitmq,
     ),
     Check(
         "consumers",
@@ -385,8 +356,25 @@ CHECKS: Final = (
         "Start workers for `io` and `cpu`, a router for `imprint.events`, on this IMPRINT_BROKER_URL; see the logs.",
         rabbitmq.consumers,
         needs=("permissions",),
-        applies=_uses_rabbitmq,
+        applies=broker.is_rabbitmq,
     ),
+)
+"""Where the database of what runs is known."""
+
+
+def _where(applies: Callable[[Installation], bool], checks: Iterable[Check]) -> Iterator[Check]:
+    """Return checks for the installations of which this is true, and what each asks for itself."""
+
+    def narrowed(own: Callable[[Installation], bool]) -> Callable[[Installation], bool]:
+        return lambda installation: applies(installation) and own(installation)
+
+    return (replace(check, applies=narrowed(check.applies)) for check in checks)
+
+
+CHECKS: Final = (
+    *EVERYWHERE,
+    *_where(lambda installation: installation.is_anywhere, OF_SERVICE),
+    *_where(lambda installation: installation.is_anywhere and installation.has_database, OF_SERVERS),
 )
 
 
