@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final, Self
 
@@ -20,7 +19,7 @@ from api.cli.shared_modules import APP, ENVIRONMENT, HIDDEN, ROUTER, SHARED
 from api.stack import forking, launch
 from api.stack.forking import ForkServer
 from api.stack.supervisor import Child
-from api.stack.up import ListenAddress, RunProcess
+from api.stack.up import ListenAddress, RunProcess, StackPlan
 from api.stack.up import up as run_stack
 from core import interpreter
 
@@ -28,36 +27,12 @@ NAME: Final = "imprint"
 """Name of the process in lists of processes."""
 
 
-@dataclass(frozen=True, slots=True)
-class WantedStack:
-    """Stack to run: `env` is added to the environment, the URLs are those of servers elsewhere."""
-
-    env: Mapping[str, str]
-    home: str
-    http: ListenAddress
-    metrics: ListenAddress
-    quiet: bool
-    small: bool
-    database_url: str | None
-    broker_url: str | None
-    children: Sequence[Child]
+class WantedStack(StackPlan):
+    """Stack that another process runs than the one that has read the settings."""
 
     def run(self, on_ready: Callable[[], None] | None = None, forks: ForkServer | None = None) -> int:
         """Run it until a signal, or until `on_ready` returns; return the exit code."""
-        return run_stack(
-            settings_env={**os.environ, **self.env},
-            home=Path(self.home),
-            http=self.http,
-            metrics=self.metrics,
-            quiet=self.quiet,
-            database_url=self.database_url,
-            broker_url=self.broker_url,
-            prepare=_prepare,
-            children=self.children,
-            forks=forks or begin(),
-            on_ready=on_ready,
-            small=self.small,
-        )
+        return run_stack(self, _prepare, forks or begin(), on_ready)
 
     def write(self) -> None:
         """Write it to standard output for the process that runs it."""

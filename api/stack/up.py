@@ -60,35 +60,41 @@ class ListenAddress:
     fixed: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class StackPlan:
+    """Stack to run. `env` is added to the environment; a server without a URL is started from its wheel.
+
+    `small`: so is PostgreSQL's cache, and the fork server rests.
+    """
+
+    env: Mapping[str, str]
+    home: str
+    http: ListenAddress
+    metrics: ListenAddress
+    quiet: bool
+    small: bool
+    database_url: str | None
+    broker_url: str | None
+    children: Sequence[Child]
+
+
 def up(
-    settings_env: Mapping[str, str],
-    home: Path,
-    http: ListenAddress,
-    metrics: ListenAddress,
-    quiet: bool,
-    database_url: str | None,
-    broker_url: str | None,
-    prepare: Prepare,
-    children: Sequence[Child],
-    forks: ForkServer | None = None,
-    on_ready: Callable[[], None] | None = None,
-    small: bool = False,
+    plan: StackPlan, prepare: Prepare, forks: ForkServer | None = None, on_ready: Callable[[], None] | None = None
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
-    Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
-    IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
-    setting; each child gets those that it names, and never the owner's. `forks` forks all children which are modules.
-    `small`: so is PostgreSQL's cache, and the fork server rests. An ImprintError becomes one line on standard error and
-    exit code 1; of a process that does not start, its last lines follow.
+    `prepare` is called once the servers answer, in this process's environment with that of the plan, IMPRINT_HOME,
+    IMPRINT_DATABASE_URL (the owner's) and IMPRINT_BROKER_URL. It returns the URLs of the roles, by setting; each child
+    gets those that it names, and never the owner's. `forks` forks all children which are modules. An ImprintError
+    becomes one line on standard error and exit code 1; of a process that does not start, its last lines follow.
     """
-    screen = Screen(quiet=quiet)
-    home = home.expanduser().resolve()
+    screen = Screen(quiet=plan.quiet)
+    home = Path(plan.home).expanduser().resolve()
     try:
         with alone(home), _signals_end():
-            stack = _Stack(home, http, metrics, screen, forks, small=small)
+            stack = _Stack(home, plan, screen, forks)
             try:
-                stack.start(settings_env, database_url, broker_url, prepare, children)
+                stack.start(prepare)
                 stack.stay(on_ready)
             finally:
                 stack.stop()
@@ -108,22 +114,9 @@ def up(
 class _Stack:
     """The running stack: its members and addresses."""
 
-    def __init__(
-        self,
-        home: Path,
-        http: ListenAddress,
-        metrics: ListenAddress,
-        screen: Screen,
-        forks: ForkServer | None,
-        *,
-        small: bool,
-    ) -> None:
-        self._home = home
-        self._http = http
-        self._metrics = metrics
-        self._screen = screen
-        self._forks = forks
-        self._small = small
+    def __init__(self, home: Path, plan: StackPlan, screen: Screen, forks: ForkServer | None) -> None:
+        self._home, self._plan, self._screen, self._forks = home, plan, screen, forks
+        self._http, self._metrics = plan.http, plan.metrics
         self._supervisor = Supervisor(screen.complain)
 
     @property
@@ -131,27 +124,21 @@ class _Stack:
         """The URL of the API for commands on this machine."""
         return _local_url(self._http)
 
-    def start(
-        self,
-        settings_env: Mapping[str, str],
-        database_url: str | None,
-        broker_url: str | None,
-        prepare: Prepare,
-        children: Sequence[Child],
-    ) -> None:
+    def start(self, prepare: Prepare) -> None:
         """Start servers, prepare, start children, wait until ready, show the table."""
+        settings_env = {**os.environ, **self._plan.env}
         stack_host.check_free_disk(self._home)
-        self._end_orphans(children)
+        self._end_orphans()
         self._check_ports()
         _empty_metrics(settings_env)
         self._screen.say(f"Starting on {self._home} …")
-        if self._forks and self._small:
+        if self._forks and self._plan.small:
             self._forks.rest_s = REST_S
-        urls = self._start_servers(database_url, broker_url)
+        urls = self._start_servers()
         env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
         self._tell_commands(urls)
         roles = prepare(env, self._run)
-        for child in children:
+        for child in self._plan.children:
             self._supervisor.add(ChildProcess(self._home, child, env | self._of_child(child, roles), self._forks))
         if not self._supervisor.run(self._ready, READY_LIMIT_S):
             raise Misconfigured(f"Not ready after {READY_LIMIT_S:.0f} s; the logs in {self._home / 'log'} say why.")
@@ -187,10 +174,9 @@ class _Stack:
         self._supervisor.stop()
         run_files.forget_stack(self._home)
 
-    def _start_servers(self, database_url: str | None, broker_url: str | None) -> dict[str, str]:
-        postgres: Server = (
-            _external("postgres", database_url) if database_url else Postgres(self._home, small=self._small)
-        )
+    def _start_servers(self) -> dict[str, str]:
+        database_url, broker_url, small = self._plan.database_url, self._plan.broker_url, self._plan.small
+        postgres: Server = _external("postgres", database_url) if database_url else Postgres(self._home, small=small)
         broker: Server = _external("broker", broker_url) if broker_url else Broker(self._home)
         for server in (postgres, broker):
             self._supervisor.add(server)
@@ -208,9 +194,9 @@ class _Stack:
             },
         )
 
-    def _end_orphans(self, children: Sequence[Child]) -> None:
+    def _end_orphans(self) -> None:
         """End the processes that a killed `imprint up` left behind; servers look for their own."""
-        for child in children:
+        for child in self._plan.children:
             if process.reclaim(self._home, child.name):
                 self._screen.complain(f"Ended a {child.name} that an earlier run had left behind.")
 

@@ -30,7 +30,7 @@ PROGRAM = """
 import json, os, sys
 from pathlib import Path
 from api.stack.supervisor import Child
-from api.stack.up import ListenAddress, up
+from api.stack.up import ListenAddress, StackPlan, up
 from core.errors import Misconfigured
 
 API = '''
@@ -61,7 +61,8 @@ if failing == "child":
     children[2] = Child("api", [sys.executable, "-c", "raise SystemExit('it lacks its key')"])
 done = (lambda: print("done once")) if once else None
 at, measured = ListenAddress("127.0.0.1", port), ListenAddress("127.0.0.1", metrics, fixed)
-sys.exit(up({"SOME_SETTING": "x"}, Path(home), at, measured, quiet, database, None, prepare, children, on_ready=done))
+plan = StackPlan({"SOME_SETTING": "x"}, home, at, measured, quiet, False, database, None, children)
+sys.exit(up(plan, prepare, on_ready=done))
 """
 
 
