@@ -22,7 +22,6 @@ from psycopg import sql
 
 from api.stack import backup_log, pg_program, process, run_files, unfinished
 from api.stack.postgres import Postgres
-from api.stack.servers import STOP_GRACE_S
 from api.stack.up import alone, is_running
 from core.errors import Misconfigured
 from core.storage.db import APP_ROLE, ROUTER_ROLE
@@ -139,7 +138,7 @@ def filling(home: Path, keys: Path, names: tuple[str, ...]) -> Iterator[None]:
 
 def _clear(home: Path) -> None:
     """Remove what a restore has put into a home, the mark last."""
-    process.reclaim(home, Postgres.name, Postgres.farewell, STOP_GRACE_S)
+    process.reclaim(home, Postgres.name, Postgres.farewell, process.STOP_GRACE_S)
     for name in BEGUN[:2]:
         shutil.rmtree(home / name, ignore_errors=True)
     for name in (*BEGUN[2:], *unfinished.marked(home)):

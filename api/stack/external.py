@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 import psycopg
 from kombu.connection import Connection
 
-from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S
+from api.stack.process import STOP_GRACE_S
+from api.stack.servers import CONNECT_LIMIT_S
 from core.errors import Misconfigured
 
 

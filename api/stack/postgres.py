@@ -14,7 +14,7 @@ from typing import Final
 from api.stack import host, process, run_files, unfinished
 from api.stack.process import NotStarted, OsAccount, Process
 from api.stack.run_files import LOOPBACK
-from api.stack.servers import CONNECT_LIMIT_S, START_LIMIT_S, STOP_GRACE_S, LocalServer
+from api.stack.servers import CONNECT_LIMIT_S, START_LIMIT_S, LocalServer
 from core import interpreter
 from core.errors import Misconfigured
 
@@ -92,7 +92,7 @@ class Postgres(LocalServer):
         process.furnish_home(self.home)
         if not self._restoring:
             unfinished.require_whole(self.home)
-        process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
+        process.reclaim(self.home, self.name, self.farewell, process.STOP_GRACE_S)
         self._account = host.account_for(self.data, self._binaries, self.home)
         if not self.data.exists():
             self._initialise()

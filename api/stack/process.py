@@ -25,6 +25,7 @@ from core.errors import Misconfigured
 LOG_BYTES_KEPT = 10 * 1024 * 1024
 POLL_S = 0.02
 KILL_WAIT_S = 3.0
+STOP_GRACE_S = 5.0
 RECLAIM_GRACE_S = 3.0  # what is reclaimed was told to end when its parent died
 LAST_WORDS_BYTES = 8192
 LAST_LINES = 5
@@ -119,6 +120,37 @@ class Process:
         self._popen.wait(KILL_WAIT_S)
         wait_released(self.home, self.name, KILL_WAIT_S)
         pid_file(self.home, self.name).unlink(missing_ok=True)
+
+
+class Started:
+    """Base of what starts a process of the stack, and ends it."""
+
+    name: str
+    farewell: signal.Signals = signal.SIGTERM
+    _process: Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id."""
+        return self._process.pid if self._process else None
+
+    def stop(self, grace_s: float = STOP_GRACE_S) -> None:
+        """Ask it to end, and kill its group after `grace_s` seconds."""
+        if self._process:
+            self._process.end(self.farewell, grace_s)
+            self._process = None
+
+    def alive(self) -> bool:
+        """Return whether its process runs."""
+        return self._process is not None and self._process.alive()
+
+    def exit(self) -> str:
+        """Return the exit status for people, with the last line of its log if it exited by itself."""
+        return farewell_of(self._process)
+
+    def last_lines(self) -> list[str]:
+        """Return the last lines of its log."""
+        return self._process.last_lines() if self._process else []
 
 
 def farewell_of(ended: Process | None) -> str:

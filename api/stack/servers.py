@@ -7,60 +7,22 @@ root, create a system user and open folders to all.
 
 from __future__ import annotations
 
-import signal
 import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Protocol
 
 from api.stack import process, run_files
-from api.stack.process import Process
+from api.stack.process import Process, Started
 from core.errors import Misconfigured
 
 START_LIMIT_S = 120.0  # a crash recovery may have much to replay
-STOP_GRACE_S = 5.0
 CONNECT_LIMIT_S = 5
 PORT_TRIES = 3
 
 
-class Server(Protocol):
-    """Protocol of a server, as the supervisor and the tests use it."""
-
-    name: str
-
-    def start(self) -> str:
-        """Start or find the server, and return its URL for clients."""
-
-    def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """Stop it and all its children."""
-
-    def alive(self) -> bool:
-        """Return whether it runs."""
-
-    def exit(self) -> str:
-        """Return the exit status for people."""
-
-    def last_lines(self) -> list[str]:
-        """Return the last lines that it wrote; none where it is not ours."""
-
-    @property
-    def url(self) -> str:
-        """The URL returned by `start`."""
-
-    @property
-    def pid(self) -> int | None:
-        """Its process id; None if it is not ours."""
-
-    @property
-    def where(self) -> str:
-        """Its address without the password, for people."""
-
-
-class LocalServer:
+class LocalServer(Started):
     """A server on this machine: its process, its loopback port, its data under `home/<name>`."""
 
-    name: str
-    farewell: signal.Signals
     port_taken: str  # what its log says when someone else listens on the port
 
     def __init__(self, home: Path, *, durable: bool) -> None:
@@ -69,30 +31,6 @@ class LocalServer:
         self.durable = durable
         self.port = 0
         self.start_limit_s = START_LIMIT_S
-        self._process: Process | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The server's process id."""
-        return self._process.pid if self._process else None
-
-    def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """Stop it gracefully; after `grace_s` seconds it is killed."""
-        if self._process:
-            self._process.end(self.farewell, grace_s)
-            self._process = None
-
-    def alive(self) -> bool:
-        """Return whether the server's process runs."""
-        return self._process is not None and self._process.alive()
-
-    def exit(self) -> str:
-        """Return the exit status."""
-        return self._process.exit() if self._process else "stopped"
-
-    def last_lines(self) -> list[str]:
-        """Return the last lines of its log."""
-        return self._process.last_lines() if self._process else []
 
     def _listen(self) -> None:
         """Launch it and wait until it answers; a first start uses another port if the chosen one is taken."""

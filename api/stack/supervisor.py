@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Protocol
 from api.stack import process
 from api.stack.fork_server import EARLY, LATER, NOW
 from api.stack.forking import ForkServer
-from api.stack.process import Process
+from api.stack.process import Process, Started
 from core import interpreter
 from core.errors import ImprintError, Misconfigured
 
@@ -46,7 +45,7 @@ class Child:
 
 
 class Member(Protocol):
-    """Protocol of whatever the supervisor watches; `servers.Server` fits."""
+    """Protocol of whatever the supervisor watches: a server, here or elsewhere, or a child."""
 
     name: str
 
@@ -74,7 +73,7 @@ class Member(Protocol):
         """Its address, for people."""
 
 
-class ChildProcess:
+class ChildProcess(Started):
     """A child as a member: started from its command line, logging to `log/<name>.log`."""
 
     def __init__(self, home: Path, child: Child, env: Mapping[str, str], forks: ForkServer | None = None) -> None:
@@ -85,12 +84,6 @@ class ChildProcess:
         self._argv = child.argv
         self._when = EARLY if child.early else LATER
         self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env, **child.env}
-        self._process: Process | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """Its process id."""
-        return self._process.pid if self._process else None
 
     @property
     def where(self) -> str:
@@ -121,24 +114,6 @@ class ChildProcess:
         """Return what to say of a process that failed: its only line is a sentence for people."""
         is_explained = ended.exit() == "exit 1" and len(ended.last_lines()) == 1
         return Misconfigured(ended.last_words()) if is_explained else ended.not_started()
-
-    def stop(self, grace_s: float) -> None:
-        """Ask it to end, and kill its group after `grace_s` seconds."""
-        if self._process:
-            self._process.end(signal.SIGTERM, grace_s)
-            self._process = None
-
-    def alive(self) -> bool:
-        """Return whether it runs."""
-        return self._process is not None and self._process.alive()
-
-    def exit(self) -> str:
-        """Return the exit status, with the last line of its log if there is one."""
-        return process.farewell_of(self._process)
-
-    def last_lines(self) -> list[str]:
-        """Return the last lines of its log."""
-        return self._process.last_lines() if self._process else []
 
 
 @dataclass(slots=True)

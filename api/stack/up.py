@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 from urllib.parse import urlsplit
 
 from api.stack import host as stack_host
@@ -22,7 +23,6 @@ from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres
 from api.stack.process import NotStarted
 from api.stack.screen import Screen
-from api.stack.servers import Server
 from api.stack.supervisor import Child, ChildProcess, Supervisor
 from core import deferred
 from core.errors import ImprintError, Misconfigured
@@ -176,8 +176,8 @@ class _Stack:
 
     def _start_servers(self) -> dict[str, str]:
         database_url, broker_url, small = self._plan.database_url, self._plan.broker_url, self._plan.small
-        postgres: Server = _external("postgres", database_url) if database_url else Postgres(self._home, small=small)
-        broker: Server = _external("broker", broker_url) if broker_url else Broker(self._home)
+        postgres = _external("postgres", database_url) if database_url else Postgres(self._home, small=small)
+        broker = _external("broker", broker_url) if broker_url else Broker(self._home)
         for server in (postgres, broker):
             self._supervisor.add(server)
         return {"IMPRINT_DATABASE_URL": postgres.url, "IMPRINT_BROKER_URL": broker.url}
@@ -227,10 +227,9 @@ def _answers_ok(host: str, port: int, path: str) -> bool:
         return False
 
 
-def _external(name: str, url: str) -> Server:
+def _external(name: str, url: str) -> Any:
     """Return a server elsewhere. Loaded by name: its clients are memory that most stacks never need."""
-    server: Server = deferred.load("api.stack.external:External")(name, url)
-    return server
+    return deferred.load("api.stack.external:External")(name, url)
 
 
 def _empty_metrics(env: Mapping[str, str]) -> None:
