@@ -25,7 +25,6 @@ from api.stack.postgres import Postgres
 from api.stack.up import alone, is_running
 from core.errors import Misconfigured
 from core.storage.db import APP_ROLE, ROUTER_ROLE
-from core.types import Json
 
 FORMAT: Final = "imprint-backup/1"
 DUMP: Final = "database.dump"
@@ -65,9 +64,12 @@ def write(home: Path, folder: Path) -> CopyContent:
             target = f"--file={private_file(draft / DUMP)}"
             pg_program.run(postgres, "pg_dump", "--format=custom", target, _database(postgres))
             migration = migration_of(postgres)
-        keys = copy_keys(home, draft / KEYS)
+        keys = tuple(path.name for path in keys_of(home))
+        for path in keys_of(home):
+            private_file(draft / KEYS / path.name).write_bytes(path.read_bytes())
         copied = CopyContent((draft / DUMP).stat().st_size, migration, keys)
-        private_file(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
+        manifest = {"format": FORMAT, "written_at": datetime.now(UTC).isoformat(), "migration": migration, "keys": keys}
+        private_file(draft / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         draft.rename(folder)
         backup_log.record(home, folder)
     except OSError as error:
@@ -90,11 +92,7 @@ def restore(
     """
     home = home.expanduser().resolve()
     copied = _read(folder)
-    if copied.migration not in migrations:
-        raise Misconfigured(
-            f"{folder} is at migration {copied.migration}, which this version does not know. "
-            f"Install the version that wrote it."
-        )
+    require_known(folder, copied.migration, migrations)
     with alone(home), filling(home, folder / KEYS, copied.keys):
         postgres = Postgres(home, restoring=True)
         try:
@@ -198,33 +196,25 @@ def migration_of(postgres: Postgres) -> str:
     return str(row[0])
 
 
+def require_known(folder: Path, migration: str, migrations: Collection[str]) -> None:
+    """Misconfigured: a backup or archive is at a migration that this version does not have."""
+    if migration not in migrations:
+        raise Misconfigured(
+            f"{folder} is at migration {migration}, which this version does not know. "
+            f"Install the version that wrote it."
+        )
+
+
 def keys_of(home: Path) -> list[Path]:
     """Return each `*.key` file of a home, and the API key of its commands."""
     keys = [path for path in sorted(home.glob("*.key")) if path.is_file()]
     return keys + ([home / COMMANDS_KEY] if (home / COMMANDS_KEY).is_file() else [])
 
 
-def copy_keys(home: Path, folder: Path) -> tuple[str, ...]:
-    """Copy the keys of a home; return their names."""
-    keys = keys_of(home)
-    for path in keys:
-        private_file(folder / path.name).write_bytes(path.read_bytes())
-    return tuple(path.name for path in keys)
-
-
 def private_file(path: Path) -> Path:
     """Create an empty file that only its owner can read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return path
-
-
-def _manifest(copied: CopyContent) -> Json:
-    return {
-        "format": FORMAT,
-        "written_at": datetime.now(UTC).isoformat(),
-        "migration": copied.migration,
-        "keys": list(copied.keys),
-    }
 
 
 def _read(folder: Path) -> CopyContent:

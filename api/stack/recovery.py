@@ -107,13 +107,13 @@ class _Restoration:
     def run(self) -> Recovered:
         if self.at is None:
             with self._recovered(self.base, None) as postgres:
-                last_at = self._last_at(postgres)
+                last_at = _last_at(postgres)
                 _skip(postgres, _numbers(postgres))
             return Recovered(self.base.folder.name, last_at)
         numbers = self._record_lost(self.at)
         shutil.rmtree(self.home / "postgres")
         with self._recovered(self.base, self.at) as postgres:
-            last_at = self._last_at(postgres)
+            last_at = _last_at(postgres)
             _skip(postgres, numbers)
             with self._lost.open() as lines:
                 repeated = self.erasures.repeat(postgres.url, lines)
@@ -142,12 +142,7 @@ class _Restoration:
                     raise
                 postgres = self._server(None)
                 postgres.start()
-            migration = backups.migration_of(postgres)
-            if migration not in self.migrations:
-                raise Misconfigured(
-                    f"{self.folder} is at migration {migration}, which this version does not know. "
-                    f"Install the version that wrote it."
-                )
+            backups.require_known(self.folder, backups.migration_of(postgres), self.migrations)
             yield postgres
         finally:
             postgres.stop()
@@ -166,9 +161,8 @@ class _Restoration:
         shutil.copytree(base.folder, data, symlinks=True)
         data.chmod(0o700)
         self._staged.mkdir(mode=0o700)
-        for source in sorted(
-            (self.folder / archive.WAL).iterdir(), reverse=True
-        ):  # A whole file replaces a partial one.
+        # A whole file replaces a partial one.
+        for source in sorted((self.folder / archive.WAL).iterdir(), reverse=True):
             if source.name.removesuffix(archive.PARTIAL) >= base.first_segment:
                 shutil.copy2(source, self._staged / source.name.removesuffix(archive.PARTIAL))
         (data / "recovery.signal").touch()
@@ -190,15 +184,13 @@ class _Restoration:
         postgres.start_limit_s = RECOVERY_LIMIT_S
         return postgres
 
-    def _last_at(self, postgres: Postgres) -> datetime | None:
-        """Return the time of the last transaction that was replayed, from the server's log."""
-        return _last_completed(process.log_file(self.home, postgres.name))
-
 
 LAST_COMPLETED: Final = "last completed transaction was at log time "
 
 
-def _last_completed(log: Path) -> datetime | None:
+def _last_at(postgres: Postgres) -> datetime | None:
+    """Return the time of the last transaction that was replayed, from the server's log."""
+    log = process.log_file(postgres.home, postgres.name)
     lines = [line for line in log.read_text(errors="replace").splitlines() if LAST_COMPLETED in line]
     return datetime.fromisoformat(lines[-1].partition(LAST_COMPLETED)[2].strip()) if lines else None
 
