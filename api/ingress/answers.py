@@ -90,6 +90,11 @@ class LimitName(Answer):
     value: float
 
 
+def shown(model: type[BaseModel], row: Any, **others: Any) -> Json:
+    """Return the fields of a model as JSON: from `others`, else from the row's attributes of the same names."""
+    return {name: others[name] if name in others else getattr(row, name) for name in model.model_fields}
+
+
 def optional(description: str | None = None) -> Any:
     """Return the default of a field that is left out where it does not apply."""
     return Field(default_factory=lambda: None, description=description)

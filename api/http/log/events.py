@@ -12,10 +12,19 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from api.http.log import trace
-from api.http.log.answers import AcceptedBatch, EventChain, EventPage, EventTrace, LoggedEvent, Settled
+from api.http.log.answers import (
+    AcceptedBatch,
+    ChainedDispatch,
+    ChainedEvent,
+    EventChain,
+    EventPage,
+    EventTrace,
+    LoggedEvent,
+    Settled,
+)
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
@@ -189,9 +198,6 @@ async def get_settle(
     return Settled(settled=pending == 0, pending=pending)
 
 
-SHOWN = ("id", "rule", "rule_version", "action_type", "target", "status", "hold", "attempt", "error", "wake_at")
-
-
 @router.get("/events/{event_id}/chain", operation_id="getEventChain", responses=answers(EventChain))
 def get_chain(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
     """Return the actions that an event caused, the events that followed from it, their actions, and so on.
@@ -209,12 +215,9 @@ def get_chain(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
 
 
 def _link(row: Any, dispatches: Any) -> Json:
-    names = ("depth", "id", "event_type", "subject", "time", "causation_id", "dispatch_id")
-    return {name: getattr(row, name) for name in names} | {
-        "dispatches": [_dispatch(dispatch) for dispatch in dispatches]
-    }
+    return shown(ChainedEvent, row, dispatches=[_dispatch(dispatch) for dispatch in dispatches])
 
 
 def _dispatch(row: Any) -> Json:
     dispatch = dispatch_json(row)
-    return {name: dispatch[name] for name in SHOWN} | {"to": sent_to(dispatch["params"])}
+    return shown(ChainedDispatch, row, error=dispatch["error"], to=sent_to(dispatch["params"]))

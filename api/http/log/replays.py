@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Response
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from api.http.log.answers import EventReplay, ReplayPage, ReplayPlan
+from api.http.log.answers import EventReplay, ReplayPage, ReplayPlan, ReplaySummary
 from api.ingress import dependencies
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
@@ -249,13 +249,6 @@ def _json(deps: Dependencies, caller: Caller, standing: ReplayStanding) -> Json:
 def _row_json(row: Any) -> Json:
     stored = row.params["filter"]
     chosen = {("from" if name == "since" else "to" if name == "until" else name): stored[name] for name in stored}
-    names = "id mode status events decided author created_at ended_at".split()
-    return {
-        **{name: getattr(row, name) for name in names},
-        "filter": chosen,
-        "truncated": row.params["more"],
-        "next": row.upto if row.params["more"] else None,
-        "rules": [
-            {"rule": name, "version": version, **row.counts.get(name, {})} for name, version in row.params["rules"]
-        ],
-    }
+    rules = [{"rule": name, "version": version, **row.counts.get(name, {})} for name, version in row.params["rules"]]
+    more = row.params["more"]
+    return shown(ReplaySummary, row, filter=chosen, truncated=more, next=row.upto if more else None, rules=rules)

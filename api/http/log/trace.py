@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+from api.http.log.answers import TracedChange
+from api.ingress.answers import shown
 from api.serializers import dispatch_json, event_json
 from core.dispatches import queries as dispatch_queries
 from core.dispatches import replays
@@ -37,7 +38,7 @@ def _consequences(tx: Tx, event: Event) -> Json:
     for dispatch in dispatches:
         of_dispatch[dispatch.id].dispatches.append(dispatch_json(dispatch))
     for version in changes:
-        of_dispatch[version.dispatch_id].changes.append(_change_json(version))
+        of_dispatch[version.dispatch_id].changes.append(shown(TracedChange, version))
     for follower in log.followers(tx, event):
         of_dispatch.get(causes[follower.seq], told[None]).followed_by.append(event_json(follower))
     return {**asdict(told[None]), "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced]}
@@ -50,14 +51,3 @@ class _Consequences:
     dispatches: list[Json] = field(default_factory=list)
     changes: list[Json] = field(default_factory=list)
     followed_by: list[Json] = field(default_factory=list)
-
-
-def _change_json(version: Any) -> Json:
-    return {
-        "memory_id": version.memory_id,
-        "version": version.version,
-        "change": version.change,
-        "reason": version.reason,
-        "content": version.content,
-        "dispatch_id": version.dispatch_id,
-    }

@@ -16,7 +16,7 @@ from api.http.memories.bulk_changes import LEAST_MERGED
 from api.http.memories.reading import MemorySelection, filter_of, filter_problems
 from api.http.memories.requests import Content, Reason
 from api.ingress import audience
-from api.ingress.answers import Answer, answers, page
+from api.ingress.answers import Answer, answers, page, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -307,24 +307,20 @@ def _warnings(tx: Tx, standing: JobStanding) -> list[str]:
 
 def _json(deps: Dependencies, caller: Caller, standing: JobStanding) -> Json:
     row = standing.row
-    names = "id action preview status rows chosen erased author created_at ended_at".split()
-    return {
-        **{name: getattr(row, name) for name in names},
-        "of": row.of_preview,
+    return shown(
+        BulkJob,
+        row,
+        of=row.of_preview,
         **{name: standing.outcomes.get(name, 0) for name in ("done", "unchanged", "refused")},
-        "along": standing.along,
-        "counts": dict(sorted(standing.counts.items())),
-        "evidence": bool(row.params.get("evidence")),
-        "reason": row.params.get("reason"),
-        "warnings": [],
-        "error": standing.error,
-        "settle_token": deps.settle_tokens.of(caller.tenant_id, standing.seq),
-    }
+        along=standing.along,
+        counts=dict(sorted(standing.counts.items())),
+        evidence=bool(row.params.get("evidence")),
+        reason=row.params.get("reason"),
+        warnings=[],
+        error=standing.error,
+        settle_token=deps.settle_tokens.of(caller.tenant_id, standing.seq),
+    )
 
 
 def _row_json(row: Any) -> Json:
-    names = "place memory_id version outcome status detail change_id receipt_id with_id erased counts".split()
-    return {
-        **{name: getattr(row, name) for name in names},
-        "undo": decisions.undo_path(row.change_id) if row.change_id else None,
-    }
+    return shown(BulkJobRow, row, undo=decisions.undo_path(row.change_id) if row.change_id else None)

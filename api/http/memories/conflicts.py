@@ -12,10 +12,10 @@ from fastapi import APIRouter
 from pydantic import AwareDatetime, Field
 
 from api.http.memories import decisions
-from api.http.memories.answers import ConflictPage, ResolvedConflict, ShownConflict
+from api.http.memories.answers import ConflictPage, EvidenceMessage, ResolvedConflict, ShownConflict
 from api.http.memories.requests import Content, Version
 from api.ingress import audience
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -130,8 +130,7 @@ def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, request: Resolutio
 
 def cited_json(row: Any) -> Json:
     """Return a message that a memory rests on, without secrets."""
-    names = ("session_id", "message_id", "event_id", "at", "role", "speaker", "user_id")
-    return {name: getattr(row, name) for name in names} | {"quote": output.value(row.quote)}
+    return shown(EvidenceMessage, row, quote=output.value(row.quote))
 
 
 def _with_vector(deps: Dependencies, decided: ConflictDecision) -> tuple[ConflictDecision, Any]:

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import Field
 
-from api.http.memories.answers import DecisionPage, MergedMemories, RelatedPage, UndoneChange
+from api.http.memories.answers import ConcernedMemory, Decision, DecisionPage, MergedMemories, RelatedPage, UndoneChange
 from api.http.memories.requests import Content
 from api.ingress import audience, paging
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, WholeDeps, Writer, author
@@ -212,20 +212,15 @@ def _hop_json(hop: ActivationLink) -> Json:
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
     """Return a verdict as JSON: the statement, the related memories, the result, and the path of its undo."""
     author = row.author
-    return {
-        "change_id": row.id,
-        "kind": row.kind,
-        "reason": row.reason,
-        "user_id": row.user_id,
-        "group_id": row.group_id,
-        "said": row.candidate.get("content"),
-        "sources": row.candidate.get("evidence", []),
-        "memories": [{"id": m.id, "content": m.content, "status": m.status, "trust": m.trust} for m in concerned],
-        "author": author.get("name"),
-        "rule": {"name": author["rule"], "version": author.get("rule_version")} if author.get("rule") else None,
-        "dispatch_id": row.dispatch_id,
-        "at": row.at,
-        "undoes": row.candidate.get("undoes"),
-        "undo": None if row.undone_by else undo_path(row.id),
-        "undone_by": row.undone_by,
-    }
+    return shown(
+        Decision,
+        row,
+        change_id=row.id,
+        said=row.candidate.get("content"),
+        sources=row.candidate.get("evidence", []),
+        memories=[shown(ConcernedMemory, memory) for memory in concerned],
+        author=author.get("name"),
+        rule={"name": author["rule"], "version": author.get("rule_version")} if author.get("rule") else None,
+        undoes=row.candidate.get("undoes"),
+        undo=None if row.undone_by else undo_path(row.id),
+    )

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from api.ingress import audience
+from api.ingress.answers import shown
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
@@ -87,14 +88,9 @@ def get_graph(deps: Deps, caller: Reader, request: Annotated[GraphRequest, Query
         owner_graph = graph.of_owner(
             tx, request.user_id, request.group_id, statuses=statuses, trusts=SERVED, limit=request.limit
         )
-    names = [name for name in GraphNode.model_fields if name not in {"strength", "degree"}]
     return Graph(
         nodes=[
-            GraphNode(
-                **{name: getattr(row, name) for name in names},
-                strength=strength(row, now),
-                degree=owner_graph.degrees[row.id],
-            )
+            GraphNode(**shown(GraphNode, row, strength=strength(row, now), degree=owner_graph.degrees[row.id]))
             for row in owner_graph.nodes
         ],
         edges=[

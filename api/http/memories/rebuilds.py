@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, Field
 
 from api.http.memories.answers import AppliedRebuild, DroppedRebuild, Rebuild, RebuildPage
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -47,7 +47,7 @@ def post_rebuild(deps: Deps, caller: Writer, request: RebuildRequest) -> Json:
             tx, caller.tenant_id, request.user_id, params, author(caller), limit=caller.limits.rebuilds
         )
     deps.bell.notify()
-    return _json(row)
+    return shown(Rebuild, row)
 
 
 @router.get("", operation_id="listRebuilds", responses=answers(RebuildPage))
@@ -57,7 +57,7 @@ def get_rebuilds(
     """List rebuilds, newest first, without their differences."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = rebuilds.find(tx, user_id, after=after, limit=limit)
-    items = [{**_json(row), "difference": None} for row in rows]
+    items = [shown(Rebuild, row, difference=None) for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
@@ -65,7 +65,7 @@ def get_rebuilds(
 def get_rebuild(deps: Deps, caller: Reader, rebuild_id: UUID) -> Json:
     """Return a rebuild: `running`, `ready` (with the memories to add, remove and change), `applied` or `dropped`."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return _json(rebuilds.get(tx, rebuild_id))
+        return shown(Rebuild, rebuilds.get(tx, rebuild_id))
 
 
 @router.post("/{rebuild_id}/apply", operation_id="applyRebuild", responses=answers(AppliedRebuild, refusals=(409,)))
@@ -90,8 +90,3 @@ def delete_rebuild(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
         row = rebuilds.drop(tx, rebuild_id)
     shadow.drop(deps.db, row.shadow_id)
     return {"id": str(row.id), "status": "dropped"}
-
-
-def _json(row: Any) -> Json:
-    names = "id user_id status params difference author created_at ended_at".split()
-    return {name: getattr(row, name) for name in names}

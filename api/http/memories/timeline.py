@@ -13,6 +13,7 @@ from api import authors
 from api.authors import Authorship
 from api.http.memories.decisions import undo_path
 from api.ingress import audience
+from api.ingress.answers import shown
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
@@ -128,11 +129,9 @@ def get_timeline(deps: Deps, caller: Reader, request: Annotated[TimelineRequest,
     )
     with deps.db.tenant(caller.tenant_id) as tx:
         page = timeline.of_owner(tx, query, request.limit)
-    names = [name for name in TimelineMemory.model_fields if name not in {"begins", "ends"}]
     return TimelineAnswer(
         items=[
-            TimelineMemory(**{name: getattr(row, name) for name in names}, begins=begins, ends=ends)
-            for begins, ends, row in page.rows
+            TimelineMemory(**shown(TimelineMemory, row, begins=begins, ends=ends)) for begins, ends, row in page.rows
         ],
         successions=list(page.successions),
         left_out=page.left_out,

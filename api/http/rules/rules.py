@@ -17,6 +17,7 @@ from api.http.rules.answers import (
     RuleImport,
     RuleInForce,
     RulePage,
+    RuleRevision,
     RuleSchema,
     RuleStats,
     RuleTest,
@@ -24,7 +25,7 @@ from api.http.rules.answers import (
     ValidRule,
 )
 from api.ingress import paging
-from api.ingress.answers import answers, refuses
+from api.ingress.answers import answers, refuses, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, WholeDeps, author
 from api.ingress.large_json import Route
@@ -265,16 +266,13 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
     if not versions and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
-        {
-            "version": v.version,
-            "author": v.author,
-            "author_name": names.get(v.author, v.author),
-            "comment": v.comment,
-            "at": v.at,
-            "rule": None if v.document is None else masking.document(v.document),
-            "diff": v.diff,
-        }
-        for v in versions
+        shown(
+            RuleRevision,
+            version,
+            author_name=names.get(version.author, version.author),
+            rule=None if version.document is None else masking.document(version.document),
+        )
+        for version in versions
     ]
     return {"items": items, "next": None if following is None else str(following)}
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import Field, StringConstraints, ValidationError
 
-from api.ingress.answers import Answer, answers, optional, page
+from api.ingress.answers import Answer, answers, optional, page, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -115,8 +115,6 @@ BESIDE_BYTES: Final = 64 * 1024
 """For what a request says beside the document's content."""
 WithPassages = Annotated[bool, Query(description="Include the passages")]
 
-SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
-
 
 class DocumentRequest(RequestBody):
     """A document. Without `user_id` and `group_id`, everyone in the tenant can find it."""
@@ -184,12 +182,8 @@ def post_document(
     saved = save(deps, caller, document.model_dump())
     if saved.fate == "unchanged":
         response.status_code = 200
-    return {
-        **_document_json(saved.document),
-        "fate": saved.fate,
-        "passages": saved.passages,
-        "apart": [{"passage": piece.position, "reason": piece.apart} for piece in saved.apart],
-    }
+    apart = [{"passage": piece.position, "reason": piece.apart} for piece in saved.apart]
+    return shown(StoredDocument, saved.document, fate=saved.fate, passages=saved.passages, apart=apart)
 
 
 def save(deps: Dependencies, caller: Caller, sent: Json) -> SavedDocument:
@@ -219,7 +213,7 @@ def get_documents(
         rows = documents.find(
             tx, user_id=user_id, group_id=group_id, uri=uri, uri_prefix=uri_prefix, before=after, limit=limit
         )
-    items = [{**_document_json(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
+    items = [shown(ListedDocument, row) for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
@@ -230,7 +224,7 @@ def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPa
         row = documents.get(tx, document_id)
         cut = documents.cut(tx, document_id) if passages else []
     return {
-        **_document_json(row),
+        **shown(Document, row),
         "content": row.content,
         **({"passages": [_passage(passage) for passage in cut]} if passages else {}),
     }
@@ -263,10 +257,6 @@ def _parse_document(content_type: str, raw: bytes, named: Json) -> DocumentReque
 
 def _problem(location: Sequence[int | str], detail: str) -> Problem:
     return Problem("".join(f"/{part}" for part in location), detail)
-
-
-def _document_json(row: Any) -> Json:
-    return {name: getattr(row, name) for name in SHOWN}
 
 
 def _passage(row: Any) -> Json:

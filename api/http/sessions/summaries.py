@@ -7,9 +7,9 @@ from operator import attrgetter
 from fastapi import APIRouter
 
 from api.http import retrying
-from api.http.sessions.answers import PlanPage, SessionSummary
+from api.http.sessions.answers import Plan, PlanPage, SessionSummary
 from api.ingress import paging
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -78,29 +78,10 @@ def get_plans(
 
 
 def _summary(summary: Summary) -> Json:
-    return {
-        "session_id": summary.session_id,
-        "to_position": summary.to_position,
-        "content": summary.content,
-        "key_messages": [key.as_json() for key in summary.key_messages],
-        "text": summary.text,
-        "token_count": summary.token_count,
-        "prompt": summary.prompt,
-        "at": summary.at.isoformat(),
-    }
+    key_messages = [key.as_json() for key in summary.key_messages]
+    return shown(SessionSummary, summary, key_messages=key_messages, at=summary.at.isoformat())
 
 
 def _plan(plan: SessionPlan) -> Json:
-    return {
-        "id": plan.id,
-        "session_id": plan.session_id,
-        "user_id": plan.user_id,
-        "group_id": plan.group_id,
-        "goal": plan.goal,
-        "status": plan.status,
-        "current": plan.current,
-        "steps": [step.as_json() for step in plan.steps],
-        "event_id": plan.event_id,
-        "version": plan.version,
-        "updated_at": plan.updated_at and plan.updated_at.isoformat(),
-    }
+    updated_at = plan.updated_at and plan.updated_at.isoformat()
+    return shown(Plan, plan, steps=[step.as_json() for step in plan.steps], updated_at=updated_at)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
-from api.ingress.answers import refuses
+from api.ingress.answers import refuses, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Dependencies, Deps, Limit, any_caller, any_key, require_scope
 from api.ingress.large_json import Route
@@ -75,8 +75,7 @@ def get_keys(
     """List the keys of the tenant, newest first, with scopes, labels and last use; never a key itself."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = tenants.keys(tx, before=after, limit=limit)
-    names = ("id", "name", "scopes", "labels", "created_at", "last_used_at", "revoked_at")
-    items = [ShownKey(**{name: getattr(key, name) for name in names}, own=key.id == caller.key_id) for key in rows]
+    items = [ShownKey(**shown(ShownKey, key, own=key.id == caller.key_id)) for key in rows]
     return Keys(items=items, next=rows[-1].id if len(rows) == limit else None)
 
 

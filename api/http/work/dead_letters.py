@@ -8,9 +8,15 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from api.http.work.answers import DeadLetterGroups, DiscardedDispatches, DispatchOfEvent, DispatchParams
+from api.http.work.answers import (
+    DeadLetterGroup,
+    DeadLetterGroups,
+    DiscardedDispatches,
+    DispatchOfEvent,
+    DispatchParams,
+)
 from api.http.work.dispatches import Letters, dispatch_with_event
-from api.ingress.answers import answers
+from api.ingress.answers import answers, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
@@ -125,14 +131,12 @@ def _edited(deps: Dependencies, allowed: Allowed, row: Any, given: Json) -> Edit
 
 def _group(row: Any) -> Json:
     newest = dispatch_with_event(row)
-    return {
-        "fingerprint": row.fingerprint,
-        "target": row.target,
-        "error": newest["error"],
-        "letters": {"count": row.letters, "more": row.letters >= dead_letters.MOST},
-        "first_at": row.first_at,
-        "last_at": row.ended_at,
-        "rules": row.rules or [],
-        "retryable": row.retryable,
-        "newest": newest,
-    }
+    return shown(
+        DeadLetterGroup,
+        row,
+        error=newest["error"],
+        letters={"count": row.letters, "more": row.letters >= dead_letters.MOST},
+        last_at=row.ended_at,
+        rules=row.rules or [],
+        newest=newest,
+    )

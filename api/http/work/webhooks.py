@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from api.http.work.answers import EnabledEndpoint, EndpointPage
 from api.ingress import paging
-from api.ingress.answers import answers, refuses
+from api.ingress.answers import answers, refuses, shown
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
@@ -101,22 +101,17 @@ def post_redeliver(deps: Deps, caller: Writer, dispatch_id: UUID) -> Delivery:
 
 def _delivery(row: Any) -> Delivery:
     dispatch = dispatch_json(row)
-    return Delivery(
+    fields = shown(
+        Delivery,
+        row,
         dispatch_id=row.id,
         kind=row.action_type,
         to=sent_to(dispatch["params"]),
-        rule=row.rule,
-        event_id=row.event_id,
-        event_type=row.event_type,
-        status=row.status,
-        attempt=row.attempt,
         error=dispatch["error"],
         answer=dispatch["result"],
-        created_at=row.created_at,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
         next_at=row.wake_at,
     )
+    return Delivery(**fields)
 
 
 @router.post("/endpoints/enable", operation_id="enableEndpoint", responses=answers(EnabledEndpoint, refusals=(404,)))
