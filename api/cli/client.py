@@ -63,7 +63,7 @@ class Client:
         self.url = url
 
     def get(self, path: str, **params: Any) -> Any:
-        return self._ask("GET", path, params=_present(params))
+        return self._ask("GET", path, params=present(params))
 
     def items(self, path: str, **params: Any) -> Iterator[Any]:
         """Yield all items of a list, page by page."""
@@ -84,7 +84,7 @@ class Client:
 
     def post_text(self, path: str, body: object, **params: Any) -> str:
         """Send a POST request; return the body of the answer as it is."""
-        return self._send("POST", path, json=body, params=_present(params)).text
+        return self._send("POST", path, json=body, params=present(params)).text
 
     def delete(self, path: str, **params: Any) -> Any:
         return self._ask("DELETE", path, params=params)
@@ -120,40 +120,19 @@ class Client:
 
     def lines(self, path: str, body: object) -> Iterator[Any]:
         """Yield the lines (NDJSON) of the answer to a POST as they arrive."""
-        try:
-            with self._http.stream("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                for line in answer.iter_lines():
-                    yield json.loads(line)
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
+        with self._streamed("POST", path, json=body, headers={"Accept": "application/x-ndjson"}) as answer:
+            for line in answer.iter_lines():
+                yield json.loads(line)
 
     def download(self, path: str, target: IO[bytes], **params: Any) -> int:
         """Write the answer to a GET to a file as it arrives; return its bytes."""
-        length = 0
-        try:
-            with self._http.stream("GET", path, params=params) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                for piece in answer.iter_bytes():
-                    length += target.write(piece)
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
-        return length
+        with self._streamed("GET", path, params=params) as answer:
+            return sum(target.write(piece) for piece in answer.iter_bytes())
 
     def stream(self, path: str, **params: Any) -> Iterator[tuple[str, Any]]:
         """Yield id and data of server-sent events for as long as the connection holds; None: only the id."""
-        try:
-            with self._http.stream("GET", path, params=_present(params), timeout=SILENCE_SECONDS) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _refusal(answer)
-                yield from _sent_events(answer.iter_lines())
-        except httpx.TransportError as error:
-            raise self._silent(error) from None
+        with self._streamed("GET", path, params=present(params), timeout=SILENCE_SECONDS) as answer:
+            yield from _sent_events(answer.iter_lines())
 
     def count_pending(self, token: str, *, flush: bool = False) -> int:
         """Return how much work up to this settle token is still pending after a short wait."""
@@ -177,6 +156,18 @@ class Client:
         except httpx.TransportError as error:
             raise self._silent(error) from None
 
+    @contextmanager
+    def _streamed(self, method: str, path: str, **how: Any) -> Iterator[httpx.Response]:
+        """Open an answer whose body arrives as it is read."""
+        try:
+            with self._http.stream(method, path, **how) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refusal(answer)
+                yield answer
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
+
     def _answer(self, method: str, path: str, **how: Any) -> httpx.Response:
         answer = self._http.request(method, path, **how)
         if answer.is_error:
@@ -193,7 +184,8 @@ _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 """Errors of a request whose open connection is lost."""
 
 
-def _present(params: Mapping[str, Any]) -> dict[str, Any]:
+def present(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is not None."""
     return {name: value for name, value in params.items() if value is not None}
 
 
