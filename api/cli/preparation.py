@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import closing
 from pathlib import Path
 
+from api.cli import database
 from core.config import Settings
 from core.errors import ImprintError
 from core.extraction import extractor_setting
@@ -44,12 +44,12 @@ def prepare(settings: Settings) -> None:
     require_model(settings)
     extractor_setting.require(settings)
     upgrade(settings)
-    with closing(app_database(settings)) as database:
-        with database.queue() as tx:
+    with database.of_tenants(settings) as pool:
+        with pool.queue() as tx:
             heartbeat.delete_all(tx)
         path = settings.home / "run" / "api.key"
         if not path.exists():
-            key = make_key(database, tenants.DEFAULT, ["admin"], KEY_NAME)[1]
+            key = make_key(pool, tenants.DEFAULT, ["admin"], KEY_NAME)[1]
             path.touch(mode=0o600)
             path.write_text(key + "\n")
 
@@ -57,30 +57,23 @@ def prepare(settings: Settings) -> None:
 def upgrade(settings: Settings) -> dict[str, list[str]]:
     """Migrate the database, and add new default rules to every tenant; return the added rules by tenant."""
     schema.upgrade(settings, embedding_model.identity(settings))
-    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
-        names = tenants.names(tx)
-    fresh = dict[str, list[str]]()
-    with closing(app_database(settings)) as database:
+    names, fresh = database.tenant_names(settings), dict[str, list[str]]()
+    with database.of_tenants(settings) as pool:
         for tenant in sorted({*names, tenants.DEFAULT}):
-            with database.tenant(tenant) as tx:
+            with pool.tenant(tenant) as tx:
                 tenants.ensure(tx, tenant)
                 fresh[tenant] = store.install_defaults(tx, tenant)
     return {tenant: rules for tenant, rules in fresh.items() if rules}
 
 
 def make_key(
-    database: Database, tenant: str, scopes: list[str], name: str | None, labels: list[str] | None = None
+    pool: Database, tenant: str, scopes: list[str], name: str | None, labels: list[str] | None = None
 ) -> tuple[str, str]:
     """Create a key for a tenant, which is created with its default rules if it is new."""
-    with database.tenant(tenant) as tx:
+    with pool.tenant(tenant) as tx:
         if tenants.ensure(tx, tenant):
             store.install_defaults(tx, tenant)
         return tenants.create_key(tx, tenant, scopes, name, labels)
-
-
-def app_database(settings: Settings) -> Database:
-    """Open the pool of the tenant-bound role for one command."""
-    return db.connect(db.app_url(settings), 2)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 from sqlalchemy import text
 
+from api.cli import database
 from core.config import Settings
 from core.memory import shadow
-from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
 
@@ -25,24 +25,24 @@ LEFT_SECONDS: Final = 3600
 @contextmanager
 def opened(settings: Settings) -> Iterator[str]:
     """Yield the key of a new tenant without rules; erase it with all its rows at the end."""
-    with closing(db.connect(db.app_url(settings), 1)) as database:
-        _drop_left(settings, database)
+    with database.of_tenants(settings) as pool:
+        _drop_left(settings, pool)
         name = f"{PREFIX}{secrets.token_hex(8)}"
         try:
-            with database.tenant(name) as tx:
+            with pool.tenant(name) as tx:
                 tx.execute(text("INSERT INTO tenants (id) VALUES (:name)"), {"name": name})
                 key = tenants.create_key(tx, name, ["admin"], "imprint bench")[1]
             yield key
         finally:
-            shadow.drop(database, name)
+            shadow.drop(pool, name)
 
 
-def _drop_left(settings: Settings, database: Database) -> None:
+def _drop_left(settings: Settings, pool: Database) -> None:
     """Erase what killed measurements have left."""
-    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
+    with database.of_all(settings) as tx:
         left = tx.execute(_LEFT, {"prefix": PREFIX, "seconds": LEFT_SECONDS}).scalars().all()
     for name in left:
-        shadow.drop(database, name)
+        shadow.drop(pool, name)
 
 
 _LEFT = text("""

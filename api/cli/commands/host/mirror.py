@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from api.cli import tables
+from api.cli import database, tables
 from api.cli.client import AsJson, finish_if_json, moment
 from api.cli.tables import Column
 from api.terminal import err, out
@@ -24,7 +23,6 @@ from core.mirror import arrangement, edit_events, sync_state
 from core.mirror.edit_events import FileEdit
 from core.mirror.markdown import FILES
 from core.mirror.sync_state import Mirror, SyncState
-from core.storage import db
 from core.storage.db import Tx
 from core.types import Json
 
@@ -61,7 +59,7 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     Example: imprint mirror show
     """
     root = _root(Settings())
-    with _tenant(tenant) as tx:
+    with database.of_tenant(Settings(), tenant) as tx:
         rows = [row for user_id in _users(tx, user) for row in _file_states(tx, Mirror(root, tenant, user_id))]
     finish_if_json(as_json, {"items": rows, "next": None})
     tables.rows(
@@ -76,7 +74,7 @@ def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     Example: imprint mirror sync --user ada
     """
     root = _root(Settings())
-    with _tenant(tenant) as tx:
+    with database.of_tenant(Settings(), tenant) as tx:
         users = _users(tx, user)
         saves = [save for user_id in users for save in _saves(tx, Mirror(root, tenant, user_id))]
         edited = edit_events.announce(tx, tenant, saves)
@@ -127,16 +125,6 @@ def _root(settings: Settings) -> Path:
     if settings.mirror_dir is None:
         raise Misconfigured("There is no mirror: set IMPRINT_MIRROR_DIR to a folder, for the workers as well.")
     return settings.mirror_dir.absolute()
-
-
-@contextmanager
-def _tenant(tenant_id: str) -> Iterator[Tx]:
-    database = db.connect(db.app_url(Settings()), 1)
-    try:
-        with database.tenant(tenant_id) as tx:
-            yield tx
-    finally:
-        database.close()
 
 
 _USERS = text("""

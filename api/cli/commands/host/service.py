@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
 
-from api.cli import erasure_record, ids, metrics_folder, preparation, tables
+from api.cli import database, erasure_record, ids, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_json
 from api.cli.commands.host import backup, scrub
 from api.cli.tables import Column
@@ -150,8 +149,8 @@ def keys_create(
     """
     granted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
     held = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
-    with closing(preparation.app_database(Settings())) as database:
-        key_id, key = preparation.make_key(database, tenant, granted, name, held)
+    with database.of_tenants(Settings()) as pool:
+        key_id, key = preparation.make_key(pool, tenant, granted, name, held)
     finish_if_json(as_json, {"id": key_id, "key": key})
     out.print(key, soft_wrap=True)
 
@@ -162,7 +161,7 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
 
     Example: imprint keys list --tenant acme
     """
-    with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
+    with database.of_tenant(Settings(), tenant) as tx:
         keys = tenants.keys(tx)
     finish_if_json(as_json, {"items": [{n: getattr(key, n) for n in key.__slots__} for key in keys], "next": None})
     tables.rows(KEYS, map(_key_row, keys), headings=True)
@@ -178,7 +177,7 @@ def keys_revoke(
 
     Example: imprint keys revoke ce9b38dc --tenant acme
     """
-    with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
+    with database.of_tenant(Settings(), tenant) as tx:
         whole = ids.choose("key", key_id.lower(), [key.id for key in tenants.keys(tx)])
         tenants.revoke_key(tx, whole)
     finish_if_json(as_json, {"id": whole, "revoked": True})

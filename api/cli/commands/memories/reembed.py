@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
+from api.cli import database
 from api.cli.client import AsJson, finish_if_json
 from api.cli.commands.memories import tenant_embedding
 from api.terminal import err, out, say
@@ -20,9 +21,9 @@ from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
 from core.storage import db, vector_spaces
-from core.storage.db import Database
+from core.storage.db import Database, Tx
 from core.storage.vector_spaces import EmbeddingModel
-from core.tenancy import embedding, tenants
+from core.tenancy import embedding
 
 Tenant = Annotated[str | None, typer.Option(help="Change the model of this tenant alone; with --to.")]
 To = Annotated[
@@ -57,8 +58,8 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None, as_jso
     if free:
         # A process that went on with the model of an earlier change has left vectors there, which would be compared.
         _clear(settings, space)
-    with closing(db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[space])) as database:
-        made = _fill(settings, database, makes)
+    with database.of_tenants(settings, vector_spaces.SCHEMAS[space]) as pool:
+        made = _fill(settings, pool, makes)
     finish_if_json(as_json and not finish, {"made": made, "model": str(model)})
     if not as_json:
         out.print(f"{made:,} vectors by {model} made.", highlight=False)
@@ -71,18 +72,24 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None, as_jso
         say(f"{instruction} --finish")
 
 
+@contextmanager
+def _owner(settings: Settings) -> Iterator[Tx]:
+    engine = create_engine(db.owner_url(settings))
+    try:
+        with engine.begin() as tx:
+            yield tx
+    finally:
+        engine.dispose()
+
+
 def _take_place(settings: Settings, model: EmbeddingModel) -> tuple[str, bool]:
     """Return the model's vector space, and whether it was unused until now."""
-    owner = create_engine(db.owner_url(settings))
-    try:
-        with owner.begin() as tx:
-            free = vector_spaces.of(tx, model) is None
-            return vector_spaces.reserve(tx, model), free
-    finally:
-        owner.dispose()
+    with _owner(settings) as tx:
+        free = vector_spaces.of(tx, model) is None
+        return vector_spaces.reserve(tx, model), free
 
 
-def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
+def _fill(settings: Settings, pool: Database, makes: Embedder) -> int:
     cached = CachedEmbedder(makes)
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} vectors"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
@@ -91,18 +98,14 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
         def advance(count: int) -> None:
             progress.advance(task, count)
 
-        return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings, database))
+        return sum(reembedding.fill(pool, tenant, cached, advance) for tenant in _tenants(settings, pool))
 
 
 def _finish(settings: Settings, mine: str) -> tuple[int, EmbeddingModel]:
     """Make the old vectors invisible, then delete them; return how many, and their model."""
     old = next(space for space in vector_spaces.NAMES if space != mine)
-    owner = create_engine(db.owner_url(settings))
-    try:
-        with owner.begin() as tx:
-            model = vector_spaces.release(tx, old)
-    finally:
-        owner.dispose()
+    with _owner(settings) as tx:
+        model = vector_spaces.release(tx, old)
     if model is None:
         raise NothingToFinish("Vectors of only one model exist, so there is nothing to finish.")
     return _clear(settings, old), model
@@ -110,19 +113,14 @@ def _finish(settings: Settings, mine: str) -> tuple[int, EmbeddingModel]:
 
 def _clear(settings: Settings, space: str) -> int:
     """Remove every tenant's vectors from a vector space; return how many."""
-    database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[space])
-    try:
-        return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings, database))
-    finally:
-        database.close()
+    with database.of_tenants(settings, vector_spaces.SCHEMAS[space]) as pool:
+        return sum(reembedding.clear(pool, tenant) for tenant in _tenants(settings, pool))
 
 
-def _tenants(settings: Settings, database: Database) -> Iterator[str]:
+def _tenants(settings: Settings, pool: Database) -> Iterator[str]:
     """Yield the tenants that have the model of the installation: both columns of the others are their own."""
-    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
-        names = tenants.names(tx)
-    for name in names:
-        with database.tenant(name) as tx:
+    for name in database.tenant_names(settings):
+        with pool.tenant(name) as tx:
             own = embedding.read(tx, name)
         if own is None:
             yield name

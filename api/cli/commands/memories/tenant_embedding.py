@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from typing import Final
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from api.cli import database
 from api.terminal import err, out, say
 from core.config import Settings
-from core.errors import NotFound
 from core.index import embedding_change
-from core.storage import db
 from core.storage.db import Database
-from core.tenancy import tenants
 from core.types import Json
 
 POLL_SECONDS: Final = 0.5
@@ -28,13 +25,11 @@ def change(settings: Settings, tenant: str, name: str, *, quiet: bool = False) -
 
     Stopping the wait does not stop the workers.
     """
-    with closing(db.connect(db.app_url(settings), 1)) as database:
-        with database.tenant(tenant) as tx:
-            if tenant not in tenants.names(tx):
-                fault = f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` creates one."
-                raise NotFound(fault)
+    with database.of_tenants(settings) as pool:
+        with pool.tenant(tenant) as tx:
+            database.require_tenant(tx, tenant)
             embedding_change.request(tx, tenant, settings, name)
-        status = _wait(database, tenant, settings)
+        status = _wait(pool, tenant, settings)
     if quiet:
         return status
     out.print(f"{tenant}: {status['model']} answers.", highlight=False)
@@ -46,12 +41,12 @@ def change(settings: Settings, tenant: str, name: str, *, quiet: bool = False) -
     return status
 
 
-def _wait(database: Database, tenant: str, settings: Settings) -> Json:
+def _wait(pool: Database, tenant: str, settings: Settings) -> Json:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task("a worker begins (Ctrl-C: it goes on without this command)", total=None)
         while True:
-            with database.tenant(tenant) as tx:
+            with pool.tenant(tenant) as tx:
                 status = embedding_change.view(tx, tenant, settings)
             if status["state"] not in MAKING:
                 return status

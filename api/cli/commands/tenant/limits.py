@@ -6,17 +6,14 @@ from typing import Annotated
 
 import typer
 
-from api.cli import tables
+from api.cli import database, tables
 from api.cli.client import AsJson, finish_if_json
 from api.cli.commands.host.service import DEFAULT_TENANT
 from api.cli.tables import Column
 from core.config import Settings
-from core.errors import Invalid, NotFound, Problem
+from core.errors import Invalid, Problem
 from core.settings.limits import TenantLimits
-from core.storage import db
-from core.storage.db import Tx
 from core.tenancy import limits as tenancy_limits
-from core.tenancy import tenants
 from core.types import Json
 
 TAKEN_BACK = "default"
@@ -35,23 +32,14 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
     Example: imprint tenant limits --tenant acme settles=100
     """
     settings = Settings()
-    database = db.connect(db.app_url(settings), 1)
-    try:
-        with database.tenant(tenant) as tx:
-            _require_known(tx, tenant)
-            if grants:
-                standing = tenancy_limits.view(tx, tenant, settings.tenant_limits)["granted"]
-                tenancy_limits.grant(tx, tenant, _with_changes(standing, grants))
-            view = tenancy_limits.view(tx, tenant, settings.tenant_limits)
-    finally:
-        database.close()
+    with database.of_tenant(settings, tenant) as tx:
+        database.require_tenant(tx, tenant)
+        if grants:
+            standing = tenancy_limits.view(tx, tenant, settings.tenant_limits)["granted"]
+            tenancy_limits.grant(tx, tenant, _with_changes(standing, grants))
+        view = tenancy_limits.view(tx, tenant, settings.tenant_limits)
     finish_if_json(as_json, view)
     _show(view)
-
-
-def _require_known(tx: Tx, tenant: str) -> None:
-    if tenant not in tenants.names(tx):
-        raise NotFound(f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` creates one.")
 
 
 def _with_changes(standing: Json, grants: list[str]) -> Json:

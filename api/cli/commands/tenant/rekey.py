@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from api.cli import database
 from api.cli.client import AsJson, finish_if_json
 from api.terminal import err
 from core.config import Settings
-from core.storage import db
-from core.tenancy import secrets, tenants, vault
+from core.tenancy import secrets, vault
 
 
 def reseal(as_json: AsJson = False) -> None:
@@ -22,14 +22,8 @@ def reseal(as_json: AsJson = False) -> None:
 def reseal_all(settings: Settings) -> int:
     """Encrypt the secrets of every tenant with the first key; return how many."""
     sealer, done = vault.load(settings), 0
-    queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
-    try:
-        with queue.queue() as tx:
-            names = tenants.names(tx)
-        for tenant in names:
-            with app.tenant(tenant) as tx:
+    with database.of_tenants(settings) as pool:
+        for tenant in database.tenant_names(settings):
+            with pool.tenant(tenant) as tx:
                 done += secrets.reseal(tx, sealer, tenant)
-    finally:
-        queue.close()
-        app.close()
     return done

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Final
 
 from sqlalchemy import text
-from sqlalchemy.engine import URL
 
 from api.cli.commands.host.checks.check import CheckWarning
 from api.cli.commands.host.checks.installation import Installation
@@ -75,16 +74,9 @@ def roles(installation: Installation) -> str:
     with suppress(Misconfigured):
         urls.append(db.router_url(installation.settings))
     for url in urls:
-        _require_bound(url)
+        with closing(db.connect(url, 1)) as role:
+            db.require_bound(role)
     return f"{' and '.join(str(url.username) for url in urls)} own nothing and cannot bypass row-level security"
-
-
-def _require_bound(url: URL) -> None:
-    role = db.connect(url, 1)
-    try:
-        db.require_bound(role)
-    finally:
-        role.close()
 
 
 def isolation(installation: Installation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import NullPool, TextClause, create_engine, text
 from sqlalchemy.engine import URL
 
+from api.cli import database
 from api.stack.postgres import Postgres
 from api.stack.up import is_running
 from core.config import ClientSettings, Settings
@@ -71,14 +72,9 @@ class Installation:
         stack = self.owner_or_app
         return db.driver_url(embedded.admin_url).set(host=stack.host, port=stack.port)
 
-    @contextmanager
-    def app(self) -> Iterator[Database]:
+    def app(self) -> closing[Database]:
         """Open the pool of the tenant-bound role."""
-        database = db.connect(db.app_url(self.settings), 1)
-        try:
-            yield database
-        finally:
-            database.close()
+        return database.of_tenants(self.settings)
 
     @contextmanager
     def reading(self, url: URL | None = None) -> Iterator[Tx]:
