@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import progress
-from api.cli.client import AsJson, Client, Refused, moment, open_client, short, show_json, wait_politely
+from api.cli.client import AsJson, Client, Refused, moment, open_client, present, short, show_json, wait_politely
 from api.terminal import out, say
 from core.errors import ImprintError, Problem
 from core.types import Json
@@ -88,7 +88,7 @@ def publish(
 
 def _event(event_type: str, source: str, event_id: str | None, fields: Json, extra: str | None) -> Json:
     """Build a native event from the options; a message has the role user by default."""
-    payload = {name: value for name, value in fields.items() if value is not None} | _object(extra)
+    payload = present(fields) | _object(extra)
     if event_type == "message.added":
         payload.setdefault("role", "user")
     missing = [name for name in ("session_id", "user_id") if name not in payload]

@@ -9,7 +9,7 @@ from uuid import uuid4
 import typer
 
 from api.cli import ids, progress
-from api.cli.client import AsJson, Client, finish_if_json, open_client, show_json
+from api.cli.client import AsJson, Client, finish_if_json, open_client, present, show_json
 from api.terminal import err, escape, say
 from core.types import Category, Json, Status
 
@@ -54,8 +54,7 @@ def bulk(
     """
     if action not in ACTIONS:
         raise typer.BadParameter(f"{action!r} is not one of {', '.join(ACTIONS)}.", param_hint="ACTION")
-    named = {"user_id": user, "group_id": group, "category": category, "status": status, "q": contains}
-    chosen: Json = {name: value for name, value in named.items() if value is not None}
+    chosen = present({"user_id": user, "group_id": group, "category": category, "status": status, "q": contains})
     if bool(memory_ids) == bool(chosen):
         raise typer.BadParameter("Name the memories: either by --id, or by a filter such as --user.")
     body: Json = {"action": action, "reason": reason, "evidence": evidence}

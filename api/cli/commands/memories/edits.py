@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import confirming, ids
-from api.cli.client import AsJson, call, finish_if_json, open_client, short, show_json
+from api.cli.client import AsJson, call, finish_if_json, open_client, present, short, show_json
 from api.cli.ids import MemoryId
 from api.terminal import err, escape, out, say
 from core.types import Category, Json, Topic
@@ -41,7 +41,7 @@ def add(
     Example: imprint memory add "Ada prefers tea." --user ada
     """
     given: Json = {"user_id": user, "group_id": group, "category": category, "topic": topic, "importance": importance}
-    body = {name: value for name, value in given.items() if value is not None} | {"content": content}
+    body = present(given) | {"content": content}
     answer = call("post", "/v1/memories", body | ({"tags": tags} if tags else {}))
     if as_json:
         show_json(answer)
@@ -67,10 +67,10 @@ def edit(
     Example: imprint memory edit 1d5743a6 --content "Ada prefers green tea."
     """
     given: Json = {"content": content, "category": category, "topic": topic, "importance": importance, "tags": tags}
-    changed = {name: value for name, value in given.items() if value is not None}
+    changed = present(given)
     if not changed:
         raise typer.BadParameter("Say what to change: --content, --category, --topic, --importance or --tag.")
-    beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
+    beside = present({"version": version, "reason": reason})
     memory = ids.call("patch", "memory", memory_id, "/v1/memories/{id}", changed | beside)
     _show(finish_if_json(as_json, memory))
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, show_json
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, show_json
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -81,7 +81,7 @@ def rebuild(
 
 
 def _make(client: Client, request: Json, *, yes: bool, as_json: bool) -> None:
-    made = client.post("/v1/rebuilds", {name: value for name, value in request.items() if value is not None})
+    made = client.post("/v1/rebuilds", present(request))
     while made["status"] == "running":
         time.sleep(POLL_SECONDS)
         _require_alive(client, made["id"])

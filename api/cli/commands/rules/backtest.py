@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import progress
-from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, short
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, short
 from api.terminal import err, escape, say
 from core.errors import ImprintError
 from core.types import Json
@@ -47,7 +47,7 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
     Example: imprint rules backtest draft.json --from 2026-11-01
     """
     period = {"from": period_end(since, "--from"), "to": period_end(until, "--to")}
-    body: Json = {name: value for name, value in period.items() if value is not None} | {"limit_samples": samples}
+    body = present(period) | {"limit_samples": samples}
     with open_client() as client:
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
     finish_if_json(as_json, result)

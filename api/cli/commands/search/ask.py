@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, call, moment, show_json
+from api.cli.client import AsJson, call, moment, present, show_json
 from api.terminal import escape, out, say
 from core.types import Json
 
@@ -42,7 +42,7 @@ def ask(
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to ask: --user, --group or both.")
     fields: Json = {"user_id": user, "group_id": group, "session_id": session, "by": by, "min_certainty": min_certainty}
-    body = {"question": question, **{name: value for name, value in fields.items() if value is not None}}
+    body = {"question": question, **present(fields)}
     given = call("post", "/v1/answer", body)
     if as_json:
         show_json(given)

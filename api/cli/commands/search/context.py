@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from api.cli import field_filters
-from api.cli.client import AsJson, call, finish_if_json
+from api.cli.client import AsJson, call, finish_if_json, present
 from api.cli.field_filters import Metadata, Structured
 from api.terminal import escape, out, say
 from core.types import Json
@@ -48,9 +48,7 @@ def context(
     request |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
     request |= {"guidance": True} if guidance else {}
     request |= field_filters.parsed(metadata, structured)
-    answer = finish_if_json(
-        as_json, call("post", "/v1/context", {name: value for name, value in request.items() if value is not None})
-    )
+    answer = finish_if_json(as_json, call("post", "/v1/context", present(request)))
     _show(answer)
     for section in answer["sections"]:
         _about(section, why=why)

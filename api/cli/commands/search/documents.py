@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read, short
 from api.cli.ids import DocumentId
 from api.cli.tables import Column
 from api.terminal import err, escape, out, write
@@ -55,8 +55,7 @@ def add(
     """
     if len(files) > 1 and (title is not None or uri is not None):
         raise typer.BadParameter("--title and --uri are for one file.")
-    named = {"user_id": user, "group_id": group, "title": title, "uri": uri}
-    given = {name: value for name, value in named.items() if value is not None}
+    given = present({"user_id": user, "group_id": group, "title": title, "uri": uri})
     texts = [(file, _read(file)) for file in files]
     with open_client() as client:
         answers = [_send(client, file, content, given) for file, content in texts]

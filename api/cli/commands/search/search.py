@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from api.cli import field_filters, ids, tables
-from api.cli.client import AsJson, call, finish_if_json, moment
+from api.cli.client import AsJson, call, finish_if_json, moment, present
 from api.cli.field_filters import Metadata, Structured
 from api.terminal import escape, out, say
 from core.search import recipes
@@ -67,8 +67,7 @@ def search(
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
     fields: Json = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
     fields |= {"group_by": group_by, "include": include}
-    body: Json = {name: value for name, value in fields.items() if value is not None}
-    body |= field_filters.parsed(metadata, structured)
+    body = present(fields) | field_filters.parsed(metadata, structured)
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     answer = finish_if_json(as_json, call("post", "/v1/search", body))
     _show_all(answer)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import confirming, ids, tables
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
 from api.terminal import err
@@ -94,7 +94,7 @@ def replay(
     if bool(dispatch_ids) == everything:
         raise typer.BadParameter("Name dead letters by their ids, or give --all.")
     with open_client() as client:
-        filters = _filter(rule, target, group)
+        filters = present({"rule": rule, "target": target, "fingerprint": group})
         replayed = _all(client, filters) if everything else _retry_each(client, dispatch_ids or [])
     finish_if_json(as_json, {"items": replayed, "next": None})
     for dispatch_id in replayed:
@@ -145,7 +145,7 @@ def discard(
 
     Example: imprint dead discard --group 5c1f0a9be2d47713 -m "the shop is gone"
     """
-    body = {"filter": _filter(rule, target, group), "limit": PAGE}
+    body = {"filter": present({"rule": rule, "target": target, "fingerprint": group}), "limit": PAGE}
     with open_client() as client:
         would = client.post("/v1/dispatches/discard", {**body, "dry_run": True})
         if would["matched"] and not yes:
@@ -160,11 +160,6 @@ def _group_row(item: dict[str, Any]) -> list[str]:
     number = f"{item['letters']['count']}{'+' if item['letters']['more'] else ''}"
     rules, reason = ", ".join(item["rules"]), item["error"] or "no reason was stored"
     return [item["fingerprint"], number, item["target"], moment(item["last_at"])[:16], rules, reason]
-
-
-def _filter(rule: str | None, target: str | None, group: str | None) -> dict[str, str]:
-    filters = {"rule": rule, "target": target, "fingerprint": group}
-    return {name: value for name, value in filters.items() if value is not None}
 
 
 def _row(item: dict[str, Any]) -> list[str]:
