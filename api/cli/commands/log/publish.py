@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import progress
+from api.cli import file_input, progress
 from api.cli.client import AsJson, Client, Refused, moment, open_client, present, short, show_json, wait_politely
 from api.terminal import out, say
 from core.errors import ImprintError, Problem
@@ -25,7 +25,6 @@ WAITING = ("running", "retrying", "pending", "held")
 NAMED = 5
 """Dispatches named where settling takes too long."""
 
-STDIN = Path("-")
 SESSION_TYPES = ("message.added", "session.started", "session.ended")
 
 File = Annotated[Path | None, typer.Argument(help="JSON, a JSON array or NDJSON; - or omitted: standard input.")]
@@ -75,7 +74,7 @@ def publish(
             raise typer.BadParameter("Give either a file or the options of one event.")
         events: Sequence[Any] = [_event(type_ or "message.added", source, event_id, fields, payload)]
     else:
-        events = _read(file or STDIN)
+        events = _read(file or file_input.STDIN)
     with open_client() as client:
         answer = _send(client, events)
         pending = wait_until_settled(client, answer["settle_token"], timeout) if settle and events else None
@@ -112,19 +111,13 @@ def _object(text: str | None) -> Json:
 
 def _read(path: Path) -> list[Any]:
     """Read the events of a file: one JSON document, an array, or one document per line."""
-    if path == STDIN and sys.stdin.isatty():
+    if path == file_input.STDIN and sys.stdin.isatty():
         raise typer.BadParameter("Nothing to publish: give a file, standard input, or --type with its options.")
-    name = "standard input" if path == STDIN else str(path)
-    try:
-        text = sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotEvents(f"{name} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise NotEvents(f"{name} is not UTF-8 at byte {error.start}.") from None
+    text = file_input.read(path)
     try:
         value = json.loads(text)
     except ValueError:
-        return list(_lines(text, name))
+        return list(_lines(text, file_input.name(path)))
     return value if isinstance(value, list) else [value]
 
 

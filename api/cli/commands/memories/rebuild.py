@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import file_input, ids, tables
 from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, show_json
 from api.cli.tables import Column
 from api.terminal import err, escape, out
@@ -109,10 +108,7 @@ def _documents(path: Path | None) -> list[Any] | None:
     if path is None:
         return None
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    try:
-        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    except (OSError, ValueError) as error:
-        raise NotRebuilt(f"The rules in {path} cannot be read: {error}") from None
+    return [file_input.read_json(file) for file in files]
 
 
 def _show(made: Json) -> None:

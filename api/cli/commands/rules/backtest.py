@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import progress
+from api.cli import file_input, progress
 from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, short
 from api.terminal import err, escape, say
 from core.errors import ImprintError
@@ -61,12 +61,7 @@ def _draft(client: Client, given: str) -> Any:
         if file.suffix == ".json" or "/" in given:
             raise NoDraft(f"There is no file {given}.")
         return client.get(f"/v1/rules/{given}")["rule"]
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise NoDraft(f"{file} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        raise NoDraft(f"{file} is not JSON: {error}.") from None
+    return file_input.read_json(file)
 
 
 def _result(client: Client, body: Json, *, quiet: bool) -> Json:

@@ -14,7 +14,7 @@ import typer
 from rich.syntax import Syntax
 from rich.tree import Tree
 
-from api.cli import completion, condition_view, confirming, lazy, tables
+from api.cli import completion, condition_view, confirming, file_input, lazy, tables
 from api.cli.client import (
     AsJson,
     Client,
@@ -24,7 +24,6 @@ from api.cli.client import (
     moment,
     open_client,
     read,
-    show_items,
     show_json,
 )
 from api.cli.commands.rules import rule_lines
@@ -149,7 +148,7 @@ def try_out(
     """
     on = {} if event is None else {"event": _happened(event)}
     file = Path(rule)
-    draft = {"rule": _object(rule, _json(rule, _read(file)))} if file.is_file() else {"names": [rule]}
+    draft = {"rule": _object(rule, file_input.read_json(file))} if file.is_file() else {"names": [rule]}
     with open_client() as client:
         try:
             answer = client.post("/v1/rules/test", {**draft, **on})
@@ -162,7 +161,7 @@ def try_out(
 
 
 def _happened(event: str) -> Json:
-    happened = _object(event, _json(event, sys.stdin.read() if event == "-" else _read(Path(event))))
+    happened = _object(event, file_input.read_json(Path(event)))
     return {"source": "imprint rules test", **happened}
 
 
@@ -251,12 +250,7 @@ def stats(
     with open_client() as client:
         names = [name] if name else [item["name"] for item in client.items("/v1/rules")]
         rule_stats = [client.get(f"/v1/rules/{rule}/stats") for rule in names]
-    if as_json:
-        if name:
-            show_json(rule_stats[0])
-        else:
-            show_items(rule_stats)
-        return
+    finish_if_json(as_json, rule_stats[0] if name else {"items": rule_stats, "next": None})
     if name:
         _show_beside([*rule_stats, *rule_stats[0]["beside"]])
     else:
@@ -284,7 +278,7 @@ def _files(path: Path) -> Files:
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
         raise NotRules(f"There is no .json file in {path}.")
-    return {file.name: (file, _read(file)) for file in files}
+    return {file.name: (file, file_input.read(file)) for file in files}
 
 
 def _import(client: Client, files: Files, body: Json) -> Any:
@@ -292,10 +286,8 @@ def _import(client: Client, files: Files, body: Json) -> Any:
     try:
         return client.post("/v1/rules/import", body)
     except Refused as refused:
-        if not refused.problems:
-            raise
-        lines = [f"{_place(files, problem.pointer)}: {problem.detail}" for problem in refused.problems]
-        raise NotRules("Nothing was changed:\n" + "\n".join(lines)) from None
+        parts = {f"/files/{escape_step(name)}": str(file) for name, (file, _) in files.items()}
+        raise _with_files(refused, parts, "Nothing was changed:") from None
 
 
 def _with_files(refused: Refused, files: Mapping[str, str], heading: str) -> ImprintError:
@@ -308,30 +300,6 @@ def _with_files(refused: Refused, files: Mapping[str, str], heading: str) -> Imp
         location = f"{files.get(part, '')}{problem.pointer.removeprefix(part)}"
         lines.append(f"{location or '/'}: {problem.detail}")
     return NotRules("\n".join([heading, *lines]))
-
-
-def _place(files: Files, pointer: str) -> str:
-    for name, (file, _) in files.items():
-        start = f"/files/{escape_step(name)}"
-        if pointer == start or pointer.startswith(f"{start}/"):
-            return f"{file}{pointer.removeprefix(start)}"
-    return pointer
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotRules(f"{file} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise NotRules(f"{file} is not UTF-8 text.") from None
-
-
-def _json(origin: str, written: str) -> object:
-    try:
-        return json.loads(written)
-    except ValueError as error:
-        raise NotRules(f"{origin} is not JSON: {error}.") from None
 
 
 def _object(origin: str, value: object) -> Json:

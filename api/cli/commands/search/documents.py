@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import file_input, ids, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read, short
 from api.cli.ids import DocumentId
 from api.cli.tables import Column
 from api.terminal import err, escape, out, write
-from core.errors import ImprintError
 from core.types import Json
 
 commands = typer.Typer(help="The knowledge base: documents.", no_args_is_help=True, add_completion=False)
-
-STDIN = Path("-")
 
 SUFFIXES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
 """Media types by file extension; for others the content decides."""
@@ -41,10 +37,6 @@ COLUMNS = (
 )
 
 
-class NotText(ImprintError, kind="No text"):
-    """The file cannot be read as text."""
-
-
 @commands.command("add")
 def add(
     files: Files, user: User = None, group: Group = None, title: Title = None, uri: Uri = None, as_json: AsJson = False
@@ -56,7 +48,7 @@ def add(
     if len(files) > 1 and (title is not None or uri is not None):
         raise typer.BadParameter("--title and --uri are for one file.")
     given = present({"user_id": user, "group_id": group, "title": title, "uri": uri})
-    texts = [(file, _read(file)) for file in files]
+    texts = [(file, file_input.read(file)) for file in files]
     with open_client() as client:
         answers = [_send(client, file, content, given) for file, content in texts]
     finish_if_json(as_json, {"items": answers, "next": None})
@@ -110,18 +102,9 @@ def delete(document_id: DocumentId, as_json: AsJson = False) -> None:
     out.print(f"Erased, with {_passages(answer)}.", highlight=False)
 
 
-def _read(file: Path) -> str:
-    try:
-        return sys.stdin.read() if file == STDIN else file.read_bytes().decode()
-    except OSError as error:
-        raise NotText(f"{file} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise NotText(f"{file} is not UTF-8 text.") from None
-
-
 def _send(client: Client, file: Path, content: str, given: Json) -> Json:
     body: Json = {"content": content} | given
-    if file != STDIN:
+    if file != file_input.STDIN:
         body.setdefault("uri", file.as_posix())
     if file.suffix.lower() in SUFFIXES:
         body["media_type"] = SUFFIXES[file.suffix.lower()]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from api.cli import ids
+from api.cli import file_input, ids
 from api.cli.client import AsJson, finish_if_json, read
 from api.terminal import escape, out
 from core.errors import ImprintError
@@ -54,9 +54,7 @@ def _key_of_server() -> str:
 
 def _read(file: Path) -> Json:
     try:
-        receipt: Any = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise NotGenuine(f"{file} cannot be read: {error.strerror}.") from None
+        receipt = json.loads(file_input.read(file))
     except ValueError:
         receipt = None
     if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():

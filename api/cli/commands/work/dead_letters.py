@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from api.cli import confirming, ids, tables
+from api.cli import confirming, file_input, ids, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
@@ -116,11 +114,7 @@ def edit(
 
     Example: imprint dead edit 1d5743a6 --params fixed.json
     """
-    text = sys.stdin.read() if str(params) == "-" else params.read_text(encoding="utf-8")
-    try:
-        given = json.loads(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{params} is not JSON: {error}") from None
+    given = file_input.read_json(params)
     with open_client() as client:
         resolved_id = ids.resolve(client, "dispatch", dispatch_id)
         made = client.post(f"/v1/dispatches/{resolved_id}/retry-edited", {"params": given, "dry_run": dry_run})
