@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import IO, Annotated, Any
@@ -234,11 +234,6 @@ def finish_if_json(as_json: bool, answer: Any) -> Any:
         show_json(answer)
         raise typer.Exit
     return answer
-
-
-def show_items(items: Sequence[Any], following: str | None = None) -> None:
-    """Print a list as JSON, in the format common to all commands. `following`: the cursor of the next page."""
-    show_json({"items": items, "next": following})
 
 
 def show_json_line(value: object) -> None:

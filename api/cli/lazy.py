@@ -26,11 +26,10 @@ class LazyGroup(TyperGroup):
         return name, command if entry is None else _command(*entry), rest
 
 
-def group(text: str, table: CommandTable) -> typer.Typer:
-    """Return a group with this help, some of whose commands are loaded when they are called."""
-    return typer.Typer(
-        cls=type("Group", (LazyGroup,), {"table": table}), help=text, no_args_is_help=True, add_completion=False
-    )
+def group(text: str, table: CommandTable | None = None) -> typer.Typer:
+    """Return a group with this help; the commands of the table are loaded when they are called."""
+    kind = type("Group", (LazyGroup,), {"table": table or {}})
+    return typer.Typer(cls=kind, help=text, no_args_is_help=True, add_completion=False)
 
 
 def add_placeholders(app: typer.Typer) -> None:

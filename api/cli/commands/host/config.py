@@ -7,6 +7,7 @@ import os
 import typer
 from pydantic import SecretStr
 
+from api.cli import lazy
 from api.cli.client import AsJson, finish_if_json, show_json
 from api.terminal import escape, out, say
 from core import config
@@ -17,7 +18,7 @@ from core.inference import configured_embedder
 from core.settings import faults as settings_faults
 from core.types import Json
 
-commands = typer.Typer(help="Check and show the settings.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("Check and show the settings.")
 
 
 @commands.command("check")

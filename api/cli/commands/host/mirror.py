@@ -11,7 +11,7 @@ import typer
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from api.cli import database, tables
+from api.cli import database, lazy, tables
 from api.cli.client import AsJson, finish_if_json, moment
 from api.cli.tables import Column
 from api.terminal import err, out
@@ -26,9 +26,7 @@ from core.mirror.sync_state import Mirror, SyncState
 from core.storage.db import Tx
 from core.types import Json
 
-commands = typer.Typer(
-    help="The Markdown mirror: location and state of its files.", no_args_is_help=True, add_completion=False
-)
+commands = lazy.group("The Markdown mirror: location and state of its files.")
 
 COLUMNS = (
     *(Column("user"), Column("file"), Column("memories", right=True), Column("level since", style="dim")),

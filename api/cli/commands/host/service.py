@@ -9,7 +9,7 @@ from typing import IO, Annotated
 
 import typer
 
-from api.cli import database, erasure_record, ids, metrics_folder, preparation, tables
+from api.cli import database, erasure_record, ids, lazy, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_json
 from api.cli.commands.host import backup, scrub
 from api.cli.tables import Column
@@ -34,9 +34,9 @@ KEYS = (
     Column("name", flexible=True),
 )
 
-db_commands = typer.Typer(help="The database.", no_args_is_help=True, add_completion=False)
-key_commands = typer.Typer(help="API keys and their tenants.", no_args_is_help=True, add_completion=False)
-model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True, add_completion=False)
+db_commands = lazy.group("The database.")
+key_commands = lazy.group("API keys and their tenants.")
+model_commands = lazy.group("The local embedding model.")
 
 Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes)")]
 

@@ -11,16 +11,14 @@ from urllib.parse import quote
 import typer
 from rich.tree import Tree
 
-from api.cli import condition_view, ids, tables
+from api.cli import condition_view, ids, lazy, tables
 from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, short, show_json_line
 from api.cli.commands.log.replay import replay
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.types import Json
 
-commands = typer.Typer(
-    help="The log: follow it live, trace an event, replay some.", no_args_is_help=True, add_completion=False
-)
+commands = lazy.group("The log: follow it live, trace an event, replay some.")
 
 commands.command("replay")(replay)
 

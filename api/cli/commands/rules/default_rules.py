@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli import tables
-from api.cli.client import AsJson, show_items
+from api.cli.client import AsJson, finish_if_json
 from api.cli.commands.rules import rule_lines
 from api.terminal import escape, out
 from core.errors import NotFound
@@ -25,9 +25,8 @@ def list_defaults(
     rules = [rule for rule in documents if name in {None, rule["name"]}]
     if not rules:
         raise NotFound(f"There is no default rule {name!r}; `imprint rules defaults` lists them.")
-    if as_json:
-        show_items(rules)
-    elif name is None:
+    finish_if_json(as_json, {"items": rules, "next": None})
+    if name is None:
         tables.rows(rule_lines.PURPOSES, map(rule_lines.of_default, rules))
     else:
         out.print(f"[bold]{escape(name)}[/] {escape(rule_lines.when_and_what(rules[0]))}", highlight=False)

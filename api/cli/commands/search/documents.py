@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from api.cli import file_input, ids, tables
+from api.cli import file_input, ids, lazy, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read, short
 from api.cli.ids import DocumentId
 from api.cli.tables import Column
 from api.terminal import err, escape, out, write
 from core.types import Json
 
-commands = typer.Typer(help="The knowledge base: documents.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("The knowledge base: documents.")
 
 SUFFIXES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
 """Media types by file extension; for others the content decides."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
+from api.cli import lazy
 from api.cli.client import AsJson
 from api.cli.commands.sessions import owner_data
 from api.cli.commands.sessions.owner_data import Output, RawTexts, Scrub, Yes
 
-commands = typer.Typer(help="A group: export, erasure.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("A group: export, erasure.")
 
 
 @commands.command("export")

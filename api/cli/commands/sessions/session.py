@@ -8,13 +8,13 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from api.cli import completion, confirming, tables
+from api.cli import completion, confirming, lazy, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out, say
 from core.types import Json
 
-commands = typer.Typer(help="Sessions: list, show, end, delete.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("Sessions: list, show, end, delete.")
 
 User = Annotated[str | None, typer.Option(help="Only sessions of this user.")]
 Group = Annotated[str | None, typer.Option(help="Only sessions of this group.")]

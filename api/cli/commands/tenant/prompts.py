@@ -8,18 +8,14 @@ from typing import Annotated
 
 import typer
 
-from api.cli import completion, tables
+from api.cli import completion, lazy, tables
 from api.cli.client import AsJson, call, finish_if_json, moment, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Json
 
-commands = typer.Typer(
-    help="Prompts of the tenant: list, show, store, preview, reset.\n\nExample: imprint prompts list",
-    no_args_is_help=True,
-    add_completion=False,
-)
+commands = lazy.group("Prompts of the tenant: list, show, store, preview, reset.\n\nExample: imprint prompts list")
 
 Name = Annotated[
     str, typer.Argument(help="Name of a packaged prompt, such as judge.", autocompletion=completion.prompts)

@@ -35,11 +35,7 @@ commands = lazy.group(
         ),
     },
 )
-webhooks = typer.Typer(
-    help="Allowed destinations of rules.\n\nExample: imprint tenant webhooks show",
-    no_args_is_help=True,
-    add_completion=False,
-)
+webhooks = lazy.group("Allowed destinations of rules.\n\nExample: imprint tenant webhooks show")
 secrets = lazy.group(
     "Secrets for webhook headers.\n\nExample: imprint tenant secrets list",
     {

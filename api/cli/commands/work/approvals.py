@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import ids, lazy, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short
 from api.cli.tables import Column
 from api.terminal import err
 
-commands = typer.Typer(help="Actions waiting for approval.", no_args_is_help=True, add_completion=False)
+commands = lazy.group("Actions waiting for approval.")
 
 Rule = Annotated[str | None, typer.Option(help="Only actions of this rule.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]

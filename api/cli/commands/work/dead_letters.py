@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import confirming, file_input, ids, tables
+from api.cli import confirming, file_input, ids, lazy, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, present, read
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
 from api.terminal import err
 
-commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
+commands = lazy.group("Dead letters: list and retry dispatches that failed permanently.")
 
 Id = Annotated[str, typer.Argument(parser=ids.typed, metavar="ID", help="Id as printed by `imprint dead list`.")]
 Rule = Annotated[str | None, typer.Option(help="Only dispatches of this rule.")]
