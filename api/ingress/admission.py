@@ -86,7 +86,8 @@ class AdmissionControl:
             if size != 0 and not access.body_bytes(self._deps.settings):
                 raise TooLarge("This route takes no body.")
             return access, None
-        caller = await dependencies.identify(self._deps, _authorization(scope["headers"]))
+        sent = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), "")
+        caller = await dependencies.identify(self._deps, sent)
         structlog.contextvars.bind_contextvars(tenant=caller.tenant_id)
         dependencies.require_scope(caller, access.scope)
         audience.require_route(caller, scope["method"], access.route.path)
@@ -170,10 +171,6 @@ def _require_short(headers: Headers) -> None:
         raise HeadersTooLarge(
             f"A request may have at most {HEADERS} headers with a total of {HEADER_BYTES} bytes. Send fewer."
         )
-
-
-def _authorization(headers: Headers) -> str:
-    return next((value.decode("latin-1") for name, value in headers if name == b"authorization"), "")
 
 
 def install(app: FastAPI, deps: Dependencies, table: RouteTable, counts: ProcessCounts | None) -> None:

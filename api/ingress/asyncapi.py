@@ -33,7 +33,8 @@ def document(version: str) -> Json:
     """Return the document, with the version of the service."""
     schemas: Json = {"Event": _schema(NativeEvent, {})}
     accepted = {kind: _accepted(kind, model, schemas) for kind, model in PAYLOADS.items()}
-    emitted = {kind: _emitted(kind) for kind in sorted(_own_types())}
+    own_types = {*EMITTED, *(kind for follows in TARGETS.values() for kind in follows)}
+    emitted = {kind: _emitted(kind) for kind in sorted(own_types)}
     return {
         "asyncapi": VERSION,
         "info": {
@@ -67,10 +68,6 @@ _TOPIC_EXCHANGE: Final[Json] = {
     "exchange": {"name": EXCHANGE, "type": "topic", "durable": True, "autoDelete": False},
     "bindingVersion": "0.3.0",
 }
-
-
-def _own_types() -> set[str]:
-    return {*EMITTED, *(kind for follows in TARGETS.values() for kind in follows)}
 
 
 def _channel(address: str, description: str, channel: str, messages: Mapping[str, Json]) -> Json:

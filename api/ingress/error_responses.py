@@ -75,7 +75,8 @@ def _handler(answer: Callable[[Any], Response]) -> Callable[[Request, Exception]
 def _on_ours(error: errors.ImprintError) -> Response:
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     faults = error.problems if isinstance(error, errors.Invalid) else None
-    answer = problem(status, error.kind, error.detail, faults, limit=_limit(error))
+    limit = {"name": error.name, "value": error.value} if isinstance(error, LimitReached | QuotaReached) else None
+    answer = problem(status, error.kind, error.detail, faults, limit=limit)
     if isinstance(error, errors.Overloaded):
         answer.headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, errors.Later):
@@ -83,10 +84,6 @@ def _on_ours(error: errors.ImprintError) -> Response:
     if isinstance(error, errors.Unauthorized):
         answer.headers["WWW-Authenticate"] = "Bearer"
     return answer
-
-
-def _limit(error: errors.ImprintError) -> Json | None:
-    return {"name": error.name, "value": error.value} if isinstance(error, LimitReached | QuotaReached) else None
 
 
 def _on_shape(error: RequestValidationError) -> Response:

@@ -64,7 +64,8 @@ async def call(context: Context, params: CallToolRequestParams) -> CallToolResul
         answer, outcome = await _outcome(context, tool, params)
         if outcome != "answered":
             span.fail("tool_error")
-    return _result(answer, failed=outcome != "answered")
+    text, failed = TextContent(text=answer.decode()), outcome != "answered"
+    return CallToolResult(content=[text], structured_content=json.loads(answer), is_error=failed)
 
 
 def _attributes(tool: Tool) -> Mapping[str, tracing.Value]:
@@ -118,13 +119,6 @@ def _refusal(error: Exception) -> Json:
     if "retry-after" in answer.headers:
         problem["retry_after_seconds"] = int(answer.headers["retry-after"])
     return problem
-
-
-def _result(answer: bytes, *, failed: bool = False) -> CallToolResult:
-    """Return JSON as a tool result: as text, and as a structured value."""
-    return CallToolResult(
-        content=[TextContent(text=answer.decode())], structured_content=json.loads(answer), is_error=failed
-    )
 
 
 def asked_by(context: Context) -> tuple[Request, Caller]:

@@ -42,12 +42,7 @@ def table(watched: Sequence[Watched], http_url: str, home: Path) -> Table:
         rows.add_column(heading, justify="right" if heading in {"pid", "restarts"} else "left", overflow="fold")
     for entry in watched:
         member = entry.member
-        where = http_url if member.name == "api" else _short(member.where, home)
+        where = http_url if member.name == "api" else member.where.removeprefix(f"{home}/")
         state = entry.state if member.pid else "external"
         rows.add_row(member.name, str(member.pid or "-"), escape(where), state, str(entry.restarts))
     return rows
-
-
-def _short(where: str, home: Path) -> str:
-    """Return the name of a log relative to the data directory, which is shown below the table."""
-    return where.removeprefix(f"{home}/")

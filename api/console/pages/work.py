@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -35,12 +34,8 @@ async def get_work(api: ApiCalls, pages: Rendering) -> Response:
         api.get("/v1/dispatches", status="retrying", limit=RECENT),
         api.get("/v1/events", type="approval.decided", limit=RECENT),
     )
-    return pages.page("work.html", **shared, waiting=waiting["items"], decided=_of_service(decided["items"]))
-
-
-def _of_service(events: Sequence[Json]) -> list[Json]:
-    """Return the events that the service itself has announced; an old log may hold those of others."""
-    return [event for event in events if event["source"] == SERVICE]
+    own = [event for event in decided["items"] if event["source"] == SERVICE]  # An old log may hold those of others.
+    return pages.page("work.html", **shared, waiting=waiting["items"], decided=own)
 
 
 @page("/work/approvals")

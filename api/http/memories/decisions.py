@@ -24,7 +24,6 @@ from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import VerdictFilter
 from core.search import related
-from core.search.related import ActivatedMemory
 from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -167,7 +166,7 @@ def get_related(
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         relatives = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
-        page = paging.cut(relatives, _itself, attrgetter("id"), after, limit)
+        page = paging.cut(relatives, lambda relative: relative, attrgetter("id"), after, limit)
         ids = [relative.id for relative in page["items"]]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
@@ -177,10 +176,6 @@ def get_related(
         if relative.id in rows  # It may have been erased since.
     ]
     return page | {"items": items}
-
-
-def _itself(relative: ActivatedMemory) -> ActivatedMemory:
-    return relative
 
 
 def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:

@@ -21,7 +21,6 @@ from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from core.memory import relations
 from core.memory.changes import Link, Unlink
-from core.memory.relations import StoredRelation
 from core.storage.db import Tx
 from core.types import Json, Relation
 
@@ -46,11 +45,7 @@ def get_relations(
     """List the relations from and to a memory, newest first, each with its strength."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = relations.of_memory(tx, memory_id)
-    return paging.cut(rows, asdict, _name, after, limit)
-
-
-def _name(relation: StoredRelation) -> str:
-    return f"{relation.from_id}:{relation.relation}:{relation.to_id}"
+    return paging.cut(rows, asdict, lambda row: f"{row.from_id}:{row.relation}:{row.to_id}", after, limit)
 
 
 @router.put(

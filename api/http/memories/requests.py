@@ -45,10 +45,6 @@ def _storable(value: Json) -> Json:
     return value
 
 
-def _distinct(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
 _NO_NUL = r"^[^\x00]*$"
 
 _SAYS = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
@@ -60,7 +56,7 @@ Slot = Annotated[str, StringConstraints(max_length=200, pattern=r"^[\w-]+(\.[\w-
 Value = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=_NO_NUL)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Days = Annotated[float, Field(gt=0, le=36_500)]
-Tags = Annotated[list[Name], Field(max_length=50), AfterValidator(_distinct)]
+Tags = Annotated[list[Name], Field(max_length=50), AfterValidator(lambda names: list(dict.fromkeys(names)))]
 Audience = Annotated[
     AudienceLabels,
     AfterValidator(lambda labels: sorted(set(labels))),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -250,13 +249,10 @@ def _parse_document(content_type: str, raw: bytes, named: Json) -> DocumentReque
             return DocumentRequest.model_validate_json(raw)
         return DocumentRequest.model_validate({"content": raw.decode(), "media_type": media_type, **named})
     except ValidationError as error:
-        raise Invalid([_problem(problem["loc"], problem["msg"]) for problem in error.errors()]) from None
+        problems = [Problem("".join(f"/{part}" for part in fault["loc"]), fault["msg"]) for fault in error.errors()]
+        raise Invalid(problems) from None
     except UnicodeDecodeError:
         raise Invalid([Problem("/content", "is not UTF-8")]) from None
-
-
-def _problem(location: Sequence[int | str], detail: str) -> Problem:
-    return Problem("".join(f"/{part}" for part in location), detail)
 
 
 def _passage(row: Any) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
@@ -98,12 +97,12 @@ class RetentionPut(RequestBody):
 @router.get("/sessions", operation_id="listSessions", responses=answers(SessionPage))
 def get_sessions(deps: Deps, caller: Reader, request: Annotated[SessionListRequest, Query()]) -> Json:
     """List sessions, most recently active first."""
-    session_filter = SessionFilter(
-        request.user_id, request.group_id, request.open, _after(request.after), request.limit
-    )
+    after = None if request.after is None else paging.after_moment(request.after)
+    session_filter = SessionFilter(request.user_id, request.group_id, request.open, after, request.limit)
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = transcripts.find(tx, session_filter)
-    return {"items": [asdict(row) for row in rows], "next": _cursor(rows[-1]) if len(rows) == request.limit else None}
+    following = paging.moment_cursor(rows[-1].last_at, rows[-1].id) if len(rows) == request.limit else None
+    return {"items": [asdict(row) for row in rows], "next": following}
 
 
 @router.get("/sessions/{session_id:path}/messages", operation_id="listMessages", responses=answers(MessagePage))
@@ -309,11 +308,3 @@ def _full_message_json(tx: Tx, session_id: str, message_id: str, *, raw: bool = 
 
 def _message_json(message: Message, *, hidden: bool, raw: bool) -> Json:
     return message_json(message, raw=raw) | {"hidden": hidden, "token_count": token_estimate(message.content)}
-
-
-def _cursor(last: Session) -> str:
-    return paging.moment_cursor(last.last_at, last.id)
-
-
-def _after(cursor: str | None) -> tuple[datetime, str] | None:
-    return None if cursor is None else paging.after_moment(cursor)

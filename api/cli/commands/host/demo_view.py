@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -165,7 +164,8 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
     table.add_column()
     received, own = _split(counts["events"])
     table.add_row("events in", f"{sent} of {total}: {_joined_counts(received)}")
-    table.add_row("rules", _joined_counts(_verdicts(counts)) or "–")
+    verdicts = Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
+    table.add_row("rules", _joined_counts(verdicts) or "–")
     table.add_row("tasks done", _joined_counts(_by(counts["dispatches"], "target", status="done")) or "–")
     table.add_row("still to do", _joined_counts(_open(counts)) or "nothing")
     table.add_row("memories", _joined_counts(_by(counts["memories"], "category", status="active")) or "–")
@@ -199,11 +199,6 @@ def _by(rows: Sequence[Json], name: str, **filters: str) -> Counter[str]:
     return counts
 
 
-def _verdicts(counts: Json) -> Counter[str]:
-    """Return how often each rule fired, and how many events it collected for a later firing."""
-    return Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
-
-
 def _open(counts: Json) -> Counter[str]:
     waiting = [row for row in counts["dispatches"] if row["status"] in {"pending", "running", "retrying", "dead"}]
     return _by(waiting, "status")
@@ -214,9 +209,4 @@ def _joined_counts(counts: Counter[str]) -> str:
 
 
 def _speaker_and_day(turn: ConversationTurn) -> str:
-    """Return the speaker and the day."""
-    return f"{turn.speaker or turn.role}, {_day(turn.time)}"
-
-
-def _day(time_: datetime) -> str:
-    return f"{time_.day} {time_:%B %Y}"
+    return f"{turn.speaker or turn.role}, {turn.time.day} {turn.time:%B %Y}"

@@ -77,7 +77,8 @@ def headers(message: Json, negotiated: str) -> dict[str, str]:
         "Mcp-Method": message.get("method"),
         "Mcp-Name": _encoded(params.get("name") or params.get("uri")),
     }
-    return {name: str(value) for name, value in candidates.items() if _is_header(value)}
+    texts = {name: value for name, value in candidates.items() if isinstance(value, str) and value}
+    return {name: value for name, value in texts.items() if value.isascii() and value.isprintable()}
 
 
 def _encoded(name: Any) -> Any:
@@ -85,10 +86,6 @@ def _encoded(name: Any) -> Any:
         return encode_header_value(name) if isinstance(name, str) else None
     except UnicodeEncodeError:  # Half a surrogate pair: the service says what is wrong.
         return None
-
-
-def _is_header(value: Any) -> bool:
-    return isinstance(value, str) and value != "" and value.isascii() and value.isprintable()
 
 
 def _version_of(answer: Json) -> str:

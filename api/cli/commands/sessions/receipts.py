@@ -28,7 +28,8 @@ def verify_receipt(file: Path, key: Key = None, as_json: AsJson = False) -> None
     Example: imprint user verify-receipt receipt.json
     """
     receipt = _read(file)
-    if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
+    key = key or str(read("/v1/receipts/key")["public_key"])
+    if not receipts.verify(receipt["receipt"], receipt["signature"], key):
         raise NotGenuine
     body = receipt["receipt"]
     finish_if_json(as_json, {"genuine": True, "scope": body["scope"], "at": body["at"]})
@@ -46,10 +47,6 @@ def receipt(
     Example: imprint user receipt 1d5743a6
     """
     finish_if_json(as_json, ids.read("receipt", receipt_id, "/v1/receipts/{id}"))
-
-
-def _key_of_server() -> str:
-    return str(read("/v1/receipts/key")["public_key"])
 
 
 def _read(file: Path) -> Json:

@@ -61,7 +61,8 @@ def show(session_id: SessionId, last: Last = 50, as_json: AsJson = False) -> Non
     finish_if_json(as_json, {**session, "summary": summary, "messages": {"items": messages, "next": None}})
     _show_session(session)
     if summary:
-        tables.hanging(Text("Summary ", style="bold"), _summary(summary))
+        text = str(summary.get("text") or summary.get("summary") or summary.get("content") or "")
+        tables.hanging(Text("Summary ", style="bold"), text)
     for message in messages:
         hidden = " [red]hidden[/]" if message["hidden"] else ""
         caller = escape(message["speaker"] or message["role"])
@@ -122,7 +123,3 @@ def _row(session: Json) -> list[str]:
     at = moment(session["ended_at"] if ended else session["last_at"])[:16]
     whose = ", ".join(filter(None, (session["user_id"], session["group_id"])))
     return [session["id"], whose, str(session["message_count"]), "ended" if ended else "open", at]
-
-
-def _summary(summary: Json) -> str:
-    return str(summary.get("text") or summary.get("summary") or summary.get("content") or "")
