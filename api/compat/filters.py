@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Final
@@ -56,7 +56,8 @@ def matches(tree: Any, memory: Json) -> bool:
 
 def scope_of(tree: Any) -> EntityScope:
     """Return the ids that a filter demands outright, at the top or in an `AND`."""
-    return scopes.of({name: value for name, value in _demanded(tree) if value != ANYTHING})
+    demanded = ((name, value) for name, value in leaves(tree, {"AND"}) if name in ENTITIES and value != ANYTHING)
+    return scopes.of({name: value for name, value in demanded if isinstance(value, str | int)})
 
 
 def owners_of(tree: Any) -> Owners:
@@ -68,7 +69,21 @@ def owners_of(tree: Any) -> Owners:
 
 def named_owners(tree: Any) -> list[str]:
     """Return the owners that stand for the entities which a filter names anywhere."""
-    return list(dict.fromkeys(_named(tree)))
+    named = ((name, _values(condition) or ()) for name, condition in leaves(tree) if name in ENTITIES)
+    return list(dict.fromkeys(scopes.owner_of(name, value) for name, values in named for value in values))
+
+
+def leaves(tree: Any, within: Collection[str] = ("AND", "OR", "NOT")) -> Iterator[tuple[str, Any]]:
+    """Yield name and condition of each comparison that is at the top or `within` combinations."""
+    if isinstance(tree, list):
+        for part in tree:
+            yield from leaves(part, within)
+        return
+    for name, condition in tree.items():
+        if name in within:
+            yield from leaves(condition, within)
+        elif name not in _COMBINED:
+            yield name, condition
 
 
 def _walk(tree: Any, pointer: str, depth: int) -> Iterator[tuple[str, int, str | None]]:
@@ -201,16 +216,10 @@ def metadata_of(tree: Any) -> dict[str, list[Any]]:
 
 def _conditions(tree: Any) -> Iterator[tuple[str, Any]]:
     """Yield the conditions on metadata at the top or in an `AND`."""
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _conditions(part)
-        return
-    for name, condition in tree.items():
-        if name == "AND":
-            yield from _conditions(condition)
-        elif name == "metadata" and isinstance(condition, dict):
+    for name, condition in leaves(tree, {"AND"}):
+        if name == "metadata" and isinstance(condition, dict):
             yield from condition.items()
-        elif name not in _COMBINED and _ALIASES.get(name, name) not in _OWN:
+        elif _ALIASES.get(name, name) not in _OWN:
             yield name.removeprefix("metadata."), condition
 
 
@@ -221,18 +230,6 @@ def _values_of(condition: Any) -> list[Any] | None:
     values = _as_list(condition)
     plain = all(isinstance(value, str | int | float) and value != ANYTHING for value in values)
     return values if plain and unstorable(values) is None else None
-
-
-def _demanded(tree: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _demanded(part)
-        return
-    for name, condition in tree.items():
-        if name == "AND":
-            yield from _demanded(condition)
-        elif name in ENTITIES and isinstance(condition, str | int):
-            yield name, condition
 
 
 def _owners_of_field(name: str, condition: Any) -> Owners:
@@ -262,15 +259,3 @@ def _values(condition: Any) -> list[str] | None:
 def _common(parts: list[Owners]) -> Owners:
     limited = [owners for owners in parts if owners is not None]
     return frozenset.intersection(*limited) if limited else None
-
-
-def _named(tree: Any) -> Iterator[str]:
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _named(part)
-        return
-    for name, condition in tree.items():
-        if name in _COMBINED:
-            yield from _named(condition)
-        elif name in ENTITIES:
-            yield from (scopes.owner_of(name, value) for value in _values(condition) or ())

@@ -49,7 +49,7 @@ class EntityRequest(CompatibleRequest):
         top = {name: getattr(self, name) for name in ENTITIES if getattr(self, name)}
         tree: Json = {"AND": [top, self.filters or {}]}
         filters.require_valid(tree)
-        if not top and not filters.named_owners(tree) and not names_anyone(tree):
+        if not top and not any(name in ENTITIES for name, _ in filters.leaves(tree)):
             raise Invalid([Problem("/filters", f"say whose memories: {', '.join(ENTITIES)}; `*` stands for any")])
         return tree
 
@@ -155,13 +155,3 @@ class UpdateBatch(CompatibleRequest):
 
 class DeleteBatch(CompatibleRequest):
     memories: Annotated[list[NamedMemory], Field(min_length=1, max_length=STATEMENTS)]
-
-
-def names_anyone(tree: Any) -> bool:
-    """Return whether a filter has a condition on one of the four ids, which may be `*`."""
-    if isinstance(tree, list):
-        return any(names_anyone(part) for part in tree)
-    return any(
-        name in ENTITIES or (name in {"AND", "OR", "NOT"} and names_anyone(condition))
-        for name, condition in tree.items()
-    )

@@ -14,11 +14,9 @@ from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
-from core.forgetting.undo_window import UndoableForgetting
 from core.index import search_index
 from core.inference.sound_vectors import embed_sound
 from core.memory import receipts
-from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json
 
@@ -50,11 +48,11 @@ def post_undo(deps: Deps, caller: Writer, forgetting_id: UUID) -> Json:
     404: it is final, or was undone. 409: a later request about the same conversations has to be undone first.
     """
     sign = receipts.signer(deps.settings)
-
-    def work(tx: Tx) -> UndoableForgetting:
-        return restoring.undo(tx, caller.tenant_id, forgetting_id, author(caller), sign)
-
-    undone = retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    undone = retrying.run_with_retries(
+        deps.db,
+        caller.tenant_id,
+        lambda tx: restoring.undo(tx, caller.tenant_id, forgetting_id, author(caller), sign),
+    )
     deps.recent.forget(caller.tenant_id, undone.sessions)
     _embed(deps, caller, undone.sessions)
     deps.bell.notify()

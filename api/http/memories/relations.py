@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
@@ -21,7 +20,6 @@ from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from core.memory import relations
 from core.memory.changes import Link, Unlink
-from core.storage.db import Tx
 from core.types import Json, Relation
 
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
@@ -60,13 +58,13 @@ def put_relation(
     """Relate the memory to another one, or change the strength of their relation."""
     audience.require_memories(deps, caller, [request.to], reader_labels)
     link = Link(memory_id, request.relation, request.to, strength=request.strength)
-
-    def work(tx: Tx) -> Mapping[str, object]:
-        return asdict(relations.write(tx, caller.tenant_id, link, request.reason, author(caller)))
-
-    written = retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    written = retrying.run_with_retries(
+        deps.db,
+        caller.tenant_id,
+        lambda tx: relations.write(tx, caller.tenant_id, link, request.reason, author(caller)),
+    )
     deps.bell.notify()
-    return dict(written)
+    return asdict(written)
 
 
 @router.delete(
@@ -81,10 +79,8 @@ def delete_relation(
 ) -> Response:
     """Remove a relation to another memory; 404 if there is none."""
     unlink = Unlink(memory_id, relation, to)
-
-    def work(tx: Tx) -> None:
-        relations.remove(tx, caller.tenant_id, unlink, "", author(caller))
-
-    retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    retrying.run_with_retries(
+        deps.db, caller.tenant_id, lambda tx: relations.remove(tx, caller.tenant_id, unlink, "", author(caller))
+    )
     deps.bell.notify()
     return Response(status_code=204)

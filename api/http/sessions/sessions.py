@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -283,11 +283,9 @@ def delete_session(deps: Deps, caller: Writer, session_id: str) -> Json:
 
     Memories learned from it stay, without their quotes; episodes, which retell it, are erased. Repeated: 404.
     """
-
-    def work(tx: Tx) -> Mapping[str, int]:
-        return session.erase(tx, caller.tenant_id, session_id, author(caller))
-
-    counts = retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    counts = retrying.run_with_retries(
+        deps.db, caller.tenant_id, lambda tx: session.erase(tx, caller.tenant_id, session_id, author(caller))
+    )
     deps.recent.forget(caller.tenant_id, [session_id])
     deps.bell.notify()
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
