@@ -150,7 +150,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """A dependency that returns the caller, whose key has this scope. Admission control enforces it."""
+    """A dependency on a caller whose key has this scope. Admission control refuses others before it reads a body."""
 
     scope: str | None
 
@@ -169,11 +169,6 @@ async def any_caller(request: Request) -> Caller:
 
 any_key: Final = Needs(None)
 """Dependency on the caller, with any scope."""
-
-
-def scope(name: str) -> Needs:
-    """Return a dependency on a caller with the scope. Others are refused before their body is read."""
-    return Needs(name)
 
 
 async def identify(deps: Dependencies, authorization: str) -> Caller:
@@ -243,11 +238,11 @@ WholeDeps = Annotated[Dependencies, Depends(_whole)]
 """Dependencies of a route that shows a key without labels everything: the log, decisions, figures, trials of rules."""
 
 Body = Annotated[bytes, Depends(body)]
-Publisher = Annotated[Caller, Depends(scope("publish"))]
-Reader = Annotated[Caller, Depends(scope("read"))]
-Writer = Annotated[Caller, Depends(scope("write"))]
-RuleEditor = Annotated[Caller, Depends(scope("rules"))]
-Admin = Annotated[Caller, Depends(scope("admin"))]
+Publisher = Annotated[Caller, Depends(Needs("publish"))]
+Reader = Annotated[Caller, Depends(Needs("read"))]
+Writer = Annotated[Caller, Depends(Needs("write"))]
+RuleEditor = Annotated[Caller, Depends(Needs("rules"))]
+Admin = Annotated[Caller, Depends(Needs("admin"))]
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 """Items of one page."""

@@ -134,7 +134,7 @@ def _access(route: RouteContext) -> RouteAccess:
     needed = {need.scope for need in _needs(dependant)} if dependant else set()
     if len(needed) != (0 if bounds.public else 1):
         raise Misconfigured(
-            f"The route {route.path} must depend on exactly one scope (api.ingress.dependencies.scope) or be public; "
+            f"The route {route.path} must depend on exactly one scope (api.ingress.dependencies.Needs) or be public; "
             f"it depends on {sorted(map(str, needed))}."
         )
     scope = None if bounds.public else needed.pop()

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
+from api.ingress import bodies
 from api.ingress.answers import Responses
 from api.ingress.dependencies import Body, Deps, any_key
 from api.ingress.large_json import Route
@@ -82,12 +83,7 @@ class ForwardedResponse(Response):
         self._manager, self._message = manager, message
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        unread: list[Message] = [{"type": "http.request", "body": self._message, "more_body": False}]
-
-        async def again() -> Message:
-            return unread.pop() if unread else await receive()
-
-        await self._manager.handle_request(scope, again, send)
+        await self._manager.handle_request(scope, bodies.replay(self._message, receive), send)
 
 
 async def known_host(request: Request, deps: Deps) -> None:

@@ -13,8 +13,8 @@ from core.config import Settings
 from core.errors import Misconfigured
 from core.tenancy.tenants import Caller
 
-Reading = Annotated[Caller, Depends(dependencies.scope("read"))]
-Writing = Annotated[Caller, Depends(dependencies.scope("write"))]
+Reading = Annotated[Caller, Depends(dependencies.Needs("read"))]
+Writing = Annotated[Caller, Depends(dependencies.Needs("write"))]
 Anyone = Annotated[Caller, Depends(dependencies.any_key)]
 router = APIRouter(prefix="/v1")
 
