@@ -153,23 +153,12 @@ def post_cancel(deps: Deps, caller: RuleEditor, replay_id: UUID) -> Json:
 
 
 def _filter(event_selection: EventSelection) -> EventSelector:
-    if (
-        event_selection.since is not None
-        and event_selection.until is not None
-        and event_selection.since >= event_selection.until
-    ):
-        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {event_selection.since.isoformat()}")])
-    ids = None if event_selection.event_ids is None else tuple(event_selection.event_ids)
-    return EventSelector(
-        tuple(event_selection.types),
-        event_selection.since,
-        event_selection.until,
-        event_selection.user_id,
-        event_selection.session_id,
-        ids,
-        event_selection.source,
-        event_selection.after,
-    )
+    since, until = event_selection.since, event_selection.until
+    if since is not None and until is not None and since >= until:
+        raise Invalid([Problem("/filter/to", f"must come after `from`, which is {since.isoformat()}")])
+    fields = {name: getattr(event_selection, name) for name in EventSelector.__slots__}
+    lists = {name: tuple(fields[name]) for name in ("types", "event_ids") if fields[name] is not None}
+    return EventSelector(**fields | lists)
 
 
 def _rules(tx: Tx, names: Sequence[str] | None) -> list[Numbered]:

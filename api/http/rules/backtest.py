@@ -15,18 +15,17 @@ from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
 from api.http.rules.answers import BacktestResult
+from api.http.rules.rules import draft
 from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
-from core.errors import ImprintError, Invalid
+from core.errors import ImprintError
 from core.tenancy.tenants import Caller
 from core.types import Json
 from rules.backtest.backtest import Backtest, BacktestProgress, BacktestRequest, Result
-from rules.document.schema import Rule
 from rules.engine.counts import DailyBudget
 from rules.engine.similarity import Meanings
-from rules.registry import store
 from rules.registry.limits import Allowed
 
 log = structlog.get_logger()
@@ -79,19 +78,11 @@ def _prepare(deps: Dependencies, caller: Caller, trial: BacktestTrial) -> Backte
     """Prepare the backtest and validate the whole request before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
-    request = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
-    meanings, budget = Meanings(deps.embedder), DailyBudget.of(deps.settings)
-    return Backtest(deps.db, caller.tenant_id, request, meanings, max_hops=deps.settings.max_hops, budget=budget)
-
-
-def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:
-    """Validate the draft like a rule being saved; error pointers are relative to the request."""
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = Allowed.to(tx, deps.settings, caller.tenant_id)
-    try:
-        return store.check(document, allowed)
-    except Invalid as error:
-        raise error.below("/rule") from None
+    request = BacktestRequest(draft(trial.rule, allowed), trial.since, until, trial.limit_samples, characters)
+    meanings, budget = Meanings(deps.embedder), DailyBudget.of(deps.settings)
+    return Backtest(deps.db, caller.tenant_id, request, meanings, max_hops=deps.settings.max_hops, budget=budget)
 
 
 def _lines(backtest: Backtest) -> Iterator[str]:

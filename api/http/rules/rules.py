@@ -375,7 +375,7 @@ def _rules_to_try(tx: Tx, given: RuleTrial, allowed: Allowed) -> list[tuple[Rule
     if (given.rule is None) == (given.names is None):
         raise Invalid([Problem("/rule", "give either `rule` (a draft) or `names` (of rules in force)")])
     if given.rule is not None:
-        return [(_draft(given.rule, allowed), 0)]
+        return [(draft(given.rule, allowed), 0)]
     names = given.names or []
     twice = [index for index, name in enumerate(names) if name in names[:index]]
     if twice:
@@ -393,7 +393,7 @@ def _event_now(tx: Tx, caller: Caller, rules: Sequence[tuple[Rule, int]], budget
         raise error.below("/rule") from None
 
 
-def _draft(document: Json, allowed: Allowed) -> Rule:
+def draft(document: Json, allowed: Allowed) -> Rule:
     """Return the rule of a draft; error pointers are relative to the request."""
     try:
         return store.check(document, allowed)
