@@ -36,7 +36,6 @@ def shared(before: Sequence[Json], after: Sequence[Json]) -> list[Shared]:
 
 
 def _common(text: str, other: str) -> str:
-    """Return what both texts begin with."""
     length = next((index for index, pair in enumerate(zip(text, other, strict=False)) if pair[0] != pair[1]), None)
     return min(text, other, key=len) if length is None else text[:length]
 

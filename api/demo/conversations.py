@@ -165,6 +165,5 @@ def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[DemoQuestion]
 
 
 def _spread(questions: Sequence[DemoQuestion]) -> list[DemoQuestion]:
-    """Return a few items, evenly spaced."""
     count = min(QUESTIONS, len(questions))
     return [questions[i * len(questions) // count] for i in range(count)]

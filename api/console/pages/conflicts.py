@@ -34,7 +34,6 @@ async def post_undo(api: ApiCalls, change_id: str) -> Response:
 
 
 def _decision(form: dict[str, str]) -> Json:
-    """Return the body of a decision from the fields of its form."""
     choice, _, keep = form.get("choice", "").partition(":")
     body: Json = {"choice": choice, "reason": form.get("reason", "")}
     body["versions"] = _numbered(form, "version:")

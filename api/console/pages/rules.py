@@ -47,7 +47,6 @@ async def post_pause(api: ApiCalls, pages: Rendering, form: Form, name: str) -> 
 
 
 async def _rows(api: Api, rules: Sequence[Json]) -> list[Json]:
-    """Return rules with their activity and costs of the last days."""
     if not rules:
         return []
     until = datetime.now(UTC)

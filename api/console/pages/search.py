@@ -95,7 +95,6 @@ async def post_why(api: ApiCalls, pages: Rendering, form: Form) -> Response:
 
 
 async def _words(api: Api, answer: Json) -> dict[str, str]:
-    """Return the words of the memories in the lists of the arms, by id."""
     contents = {result["id"]: result["content"] for result in answer["results"] if result["type"] == "memory"}
     hits = [hit for hits in answer["explain"]["arms"].values() for hit in hits if hit["type"] == "memory"]
     missing = sorted({hit["id"] for hit in hits} - contents.keys())[:FETCHED]

@@ -124,7 +124,6 @@ def rehearse_memory(
 
 
 def _memory_erasure(caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None) -> Callable[[Tx], Erased]:
-    """Return the work of erasing a memory in a transaction."""
 
     def carry_out(tx: Tx) -> Erased:
         jobs.lock_running(tx)

@@ -205,7 +205,6 @@ def _hop_json(hop: ActivationLink) -> Json:
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
-    """Return a verdict as JSON: the statement, the related memories, the result, and the path of its undo."""
     author = row.author
     return shown(
         Decision,

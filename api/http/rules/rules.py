@@ -350,13 +350,11 @@ def _stored_json(tx: Tx, stored: StoredRule, allowed: Allowed, response: Respons
 
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
-    """Return the warnings about a valid rule, and its maximum cost."""
     problems = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(problems), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
 
 
 def _plan_json(tx: Tx, steps: Sequence[ImportStep], allowed: Allowed) -> list[Json]:
-    """Return the plan, each new rule with its warnings and cost."""
     problems, plan = warnings.of_plan(tx, steps), []
     for step in steps:
         planned: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}

@@ -145,7 +145,6 @@ BODY: Final[Json] = {
 
 
 def _most(settings: Settings) -> int:
-    """Return the maximum size in bytes of a request with one document."""
     return min(settings.request_bytes, ESCAPED * settings.document_bytes + BESIDE_BYTES)
 
 

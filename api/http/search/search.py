@@ -134,7 +134,6 @@ def _outside(at: Deps, who: Reader, request: SearchRequest, limit: int) -> list[
 
 
 def _effective_recipe(request: SearchRequest) -> Recipe:
-    """Return the recipe with the overrides of the request."""
     named = RECIPES[request.recipe]
     overrides = {name: getattr(request, name) for name in BY_RECIPE if name in request.model_fields_set}
     overrides = {name: value for name, value in overrides.items() if value is not None or name == "min_similarity"}
@@ -290,7 +289,6 @@ def _question(request: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor
 
 
 def _explanation(request: SearchRequest, recipe: Recipe, answer: _Answer, now: datetime) -> Json:
-    """Return the effective recipe and filters, and the number of rows that passed, by type."""
     held = request.model_dump(mode="json", include=FILTERS, exclude_defaults=True, by_alias=True)
     held |= {"include": sorted(recipe.include), "trust": list(request.trust or SERVED)}
     if recipe.min_similarity is not None:

@@ -103,7 +103,6 @@ def post_why(deps: Deps, caller: Reader, request: WhyRequest) -> WhyAnswer:
 
 
 def _standing(deps: Dependencies, tenant_id: str, question: Question, target: Target) -> ResultStanding:
-    """Return where something stands in a search."""
     if question.recipe.rerank:
         question = wordings.with_wordings(deps.db, tenant_id, question)
     searched = reranking.wider(question) if question.recipe.rerank else question
@@ -115,7 +114,6 @@ def _standing(deps: Dependencies, tenant_id: str, question: Question, target: Ta
 
 
 def _reranked(standing: ResultStanding, target: Target, reranked: Sequence[Reranked], limit: int) -> ResultStanding:
-    """Return the place of a result after reranking."""
     rank = next((at for at, each in enumerate(reranked, 1) if each.result.ranked.hit.key == target.key), None)
     if rank is None:
         return standing

@@ -122,7 +122,6 @@ def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, request
 
 
 def _edited(deps: Dependencies, allowed: Allowed, row: Any, given: Json) -> EditedParams:
-    """Return checked parameters. Invalid."""
     params = dispatch_params.restore(row.params, dispatch_with_event(row)["params"], given)
     characters = 2 * deps.settings.event_bytes
     dispatch_params.check(row.action_type, row.target, row.params, params, allowed, characters)

@@ -70,7 +70,6 @@ def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | 
 
 
 def _play(client: Client, talk: DemoConversation, view: DemoView) -> Json:
-    """Publish, wait, ask; return the result."""
     view.ready(client.url)
     counts, seconds = _remember(client, talk, view)
     view.show_result(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])

@@ -182,7 +182,6 @@ def _line(sent: int, counts: Json) -> str:
 
 
 def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
-    """Split counts into published events and events emitted by Imprint."""
     client_types = {"message.added", "session.ended"}
     return (
         Counter({name: n for name, n in events.items() if name in client_types}),

@@ -93,7 +93,6 @@ def _saves(tx: Tx, mirror: Mirror) -> Iterator[FileEdit]:
 
 
 def _file_states(tx: Tx, mirror: Mirror) -> Iterator[Json]:
-    """Return the state of each file of a user."""
     synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
     try:
         stands, problem = sync_state.load(tx, mirror), ""

@@ -165,7 +165,6 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 
 def _author(step: Json) -> str:
-    """Return the author of a change: an agent, a key, a file."""
     return escape(str(step["author"].get("key_name") or step["author"]["name"]))
 
 

@@ -356,7 +356,6 @@ def _trial_tree(trial: Json) -> Tree:
 
 
 def _figures(rule_stats: Json) -> dict[str, str]:
-    """Return the figures of a rule as text."""
     ended = {
         status: sum(d["count"] for d in rule_stats["dispatches"] if d["status"] == status)
         for status in ("done", "dead")

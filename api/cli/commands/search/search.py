@@ -109,7 +109,6 @@ def _show(number: int, result: Json) -> None:
 
 
 def _show_why(explained: Json) -> None:
-    """Print the explanation of a search: what was searched, with which recipe and filters."""
     looked_at = ", ".join(f"{count} {kind}" for kind, count in explained["considered"].items())
     filters = ", ".join(_filters(explained["filters"]))
     say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")
