@@ -14,7 +14,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from api.terminal import out, visible
+from api.terminal import err, escape, out, say, visible
 
 GAP: Final = 2
 LEAST: Final = 16
@@ -52,6 +52,18 @@ def rows(
         _print(console, columns, heads, widths, heading=True)
     for row in cells:
         _print(console, columns, row, widths)
+
+
+def listed(
+    columns: Sequence[Column], table_rows: Iterable[Sequence[object]], empty: str, following: str | None = None
+) -> None:
+    """Print the rows of a list; of one without any, `empty`. `following`: the cursor of its next page."""
+    all_rows = list(table_rows)
+    rows(columns, all_rows)
+    if not all_rows:
+        err.print(empty)
+    if following:
+        say(f"More: --after {escape(following)}", err)
 
 
 def fields(pairs: Iterable[tuple[str, object]], console: Console = out, indent: str = "") -> None:

@@ -52,9 +52,7 @@ def decisions(
         about = ids.resolve(client, "memory", memory) if memory else None
         answer = client.get("/v1/memories/decisions", user_id=user, kind=kind, memory_id=about, limit=limit)
     items = finish_if_json(as_json, answer)["items"]
-    tables.rows(COLUMNS, map(_row, items))
-    if not items:
-        err.print("Nothing was decided.")
+    tables.listed(COLUMNS, map(_row, items), "Nothing was decided.")
 
 
 def undo(
@@ -91,12 +89,8 @@ def related(memory_id: MemoryId, depth: Depth = 1, limit: Near = 20, as_json: As
     """
     answer = ids.read("memory", memory_id, "/v1/memories/{id}/related", depth=depth, limit=limit)
     items = finish_if_json(as_json, answer)["items"]
-    if not items:
-        err.print("Nothing is related to it.")
-    tables.rows(
-        RELATED,
-        ([ids.short(memory["id"]), f"{memory['score']:.2f}", _way(memory), memory["content"]] for memory in items),
-    )
+    rows = ([ids.short(memory["id"]), f"{memory['score']:.2f}", _way(memory), memory["content"]] for memory in items)
+    tables.listed(RELATED, rows, "Nothing is related to it.")
 
 
 def _row(item: Json) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 from api.cli import ids, tables
 from api.cli.client import AsJson, finish_if_json, moment, read
 from api.cli.tables import Column
-from api.terminal import err, out
+from api.terminal import out
 from core.types import Json
 
 User = Annotated[str | None, typer.Option("--user", help="Only what this user asked for.")]
@@ -27,10 +27,9 @@ def forgettings(user: User = None, limit: Limit = 50, as_json: AsJson = False) -
     Example: imprint memory forgettings --user ada
     """
     answer = finish_if_json(as_json, read("/v1/forgettings", user_id=user, limit=limit))
-    if not answer["items"]:
-        err.print("Nothing that was forgotten can be undone.")
-    rows = [(item, [moment(item[name])[:16] for name in ("at", "final_at")]) for item in answer["items"]]
-    tables.rows(COLUMNS, ([ids.short(item["id"]), item["user_id"], *times, _extent(item)] for item, times in rows))
+    items = [(item, [moment(item[name])[:16] for name in ("at", "final_at")]) for item in answer["items"]]
+    rows = ([ids.short(item["id"]), item["user_id"], *times, _extent(item)] for item, times in items)
+    tables.listed(COLUMNS, rows, "Nothing that was forgotten can be undone.")
 
 
 def unforget(forgetting_id: ForgettingId, as_json: AsJson = False) -> None:

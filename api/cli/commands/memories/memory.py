@@ -15,7 +15,7 @@ from api.cli.commands.memories.rebuild import rebuild
 from api.cli.field_filters import Metadata, Structured
 from api.cli.ids import MemoryId
 from api.cli.tables import Column
-from api.terminal import err, escape, out, say
+from api.terminal import escape, out
 from core.types import Category, Json, Status
 
 commands = lazy.group(
@@ -92,11 +92,8 @@ def list_(
     time = {"from": since, "to": until, "structured": structured, "metadata": metadata, "order": order}
     query = time | {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
     answer = finish_if_json(as_json, read("/v1/memories", **query, category=category, status=status, limit=limit))
-    tables.rows(COLUMNS, ([ids.short(memory["id"]), *_about(memory)] for memory in answer["items"]))
-    if not answer["items"]:
-        err.print("No memory fits.")
-    if answer["next"]:
-        say(f"More: --after {answer['next']}", err)
+    rows = ([ids.short(memory["id"]), *_about(memory)] for memory in answer["items"])
+    tables.listed(COLUMNS, rows, "No memory fits.", answer["next"])
 
 
 @commands.command("show")

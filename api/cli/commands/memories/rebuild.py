@@ -11,7 +11,7 @@ import typer
 from api.cli import file_input, ids, tables
 from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, period_end, present, show_json
 from api.cli.tables import Column
-from api.terminal import err, escape, out
+from api.terminal import escape, out
 from core.errors import ImprintError
 from core.types import Json
 
@@ -127,9 +127,7 @@ def _show(made: Json) -> None:
 def _show_list(answer: Json, *, as_json: bool) -> None:
     items = finish_if_json(as_json, answer)["items"]
     rows = ([ids.short(item["id"]), item["user_id"], item["status"], moment(item["created_at"])] for item in items)
-    tables.rows(COLUMNS, rows)
-    if not items:
-        err.print("There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
+    tables.listed(COLUMNS, rows, "There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
 
 
 def _tell(answer: Json, *, as_json: bool) -> None:

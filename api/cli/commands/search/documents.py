@@ -69,11 +69,8 @@ def list_documents(
     Example: imprint documents list --user ada
     """
     answer = finish_if_json(as_json, read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit))
-    tables.rows(COLUMNS, map(_row, answer["items"]))
-    if not answer["items"]:
-        err.print("There is no document; `imprint documents add FILE` adds one.")
-    if answer["next"]:
-        err.print(f"There are more: --after {answer['next']}", highlight=False)
+    empty = "There is no document; `imprint documents add FILE` adds one."
+    tables.listed(COLUMNS, map(_row, answer["items"]), empty, answer["next"])
 
 
 @commands.command("show")

@@ -40,11 +40,7 @@ def list_(
     Example: imprint session list --user ada
     """
     answer = finish_if_json(as_json, read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit))
-    tables.rows(COLUMNS, map(_row, answer["items"]))
-    if not answer["items"]:
-        err.print("There is no session.")
-    if answer["next"]:
-        say(f"More: --after {escape(answer['next'])}", err)
+    tables.listed(COLUMNS, map(_row, answer["items"]), "There is no session.", answer["next"])
 
 
 @commands.command("show")

@@ -119,9 +119,7 @@ def list_secrets(as_json: AsJson = False) -> None:
     rows = (
         [secret["name"], secret["value"], moment(secret["updated_at"])[:16], secret["updated_by"]] for secret in items
     )
-    tables.rows(columns, rows)
-    if not items:
-        err.print("There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
+    tables.listed(columns, rows, "There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
 
 
 @secrets.command("set")

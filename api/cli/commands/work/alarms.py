@@ -9,7 +9,6 @@ import typer
 from api.cli import tables
 from api.cli.client import AsJson, finish_if_json, moment, read
 from api.cli.tables import Column
-from api.terminal import err
 from core.types import Json
 
 COLUMNS = (
@@ -28,9 +27,8 @@ def alarms(rule: Rule = None, raised: Raised = False, limit: Limit = 100, as_jso
     Example: imprint alarms --raised
     """
     answer = finish_if_json(as_json, read("/v1/alarms", rule=rule, raised=raised, limit=limit))
-    if not answer["items"]:
-        err.print("No alarm is raised." if raised else "No alarm has been looked at.")
-    tables.rows(COLUMNS, map(_row, answer["items"]))
+    empty = "No alarm is raised." if raised else "No alarm has been looked at."
+    tables.listed(COLUMNS, map(_row, answer["items"]), empty)
 
 
 def _row(item: Json) -> list[str]:

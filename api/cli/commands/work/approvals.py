@@ -32,12 +32,9 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
     Example: imprint approvals list --rule careful
     """
     answer = finish_if_json(as_json, read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit))
-    items = answer["items"]
-    if not items:
-        err.print("Nothing waits for approval.")
     with open_client() as client:
-        rows = [_row(item, _effect(client, item)) for item in items]
-    tables.rows(COLUMNS, rows)
+        rows = [_row(item, _effect(client, item)) for item in answer["items"]]
+    tables.listed(COLUMNS, rows, "Nothing waits for approval.")
 
 
 @commands.command("approve")

@@ -44,10 +44,7 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
     Example: imprint dead list --target webhook_sender
     """
     answer = finish_if_json(as_json, read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit))
-    items = answer["items"]
-    if not items:
-        err.print("There are no dead letters.")
-    tables.rows(COLUMNS, map(_row, items))
+    tables.listed(COLUMNS, map(_row, answer["items"]), "There are no dead letters.")
 
 
 @commands.command("groups")
@@ -58,9 +55,7 @@ def groups(limit: Limit = 50, as_json: AsJson = False) -> None:
     """
     answer = finish_if_json(as_json, read("/v1/dispatches/groups", limit=limit))
     items = sorted(answer["items"], key=lambda item: item["last_at"] or "", reverse=True)
-    if not items:
-        err.print("There are no dead letters.")
-    tables.rows(GROUPS, map(_group_row, items))
+    tables.listed(GROUPS, map(_group_row, items), "There are no dead letters.")
 
 
 @commands.command("show")
