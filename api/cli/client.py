@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, TypeVar
 
 import httpx
 import typer
@@ -32,6 +32,9 @@ SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+Answer = TypeVar("Answer")
 
 
 class Refused(ImprintError):
@@ -203,9 +206,9 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def open_client() -> Iterator[Client]:
-    """Open a client for the configured server, for the duration of a command."""
-    client = Client(ClientSettings())
+def open_client(seconds: float = TIMEOUT_SECONDS) -> Iterator[Client]:
+    """Open a client for the configured server, for the duration of a command. `seconds`: for an answer."""
+    client = Client(ClientSettings(), seconds=seconds)
     try:
         yield client
     finally:
@@ -264,11 +267,15 @@ def short(value: str, length: int = 100) -> str:
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
-def wait_politely(refused: Refused) -> None:
-    """Wait as long as a busy server asks for; re-raise any other refusal."""
-    if refused.retry_after_s is None:
-        raise refused
-    time.sleep(refused.retry_after_s)
+def patiently(work: Callable[[], Answer]) -> Answer:
+    """Return what the work returns, which is repeated for as long as a busy server postpones it. Refused: otherwise."""
+    while True:
+        try:
+            return work()
+        except Refused as refused:
+            if refused.retry_after_s is None:
+                raise
+            time.sleep(refused.retry_after_s)
 
 
 def _ascii(key: str) -> str:

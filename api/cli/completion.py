@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-from api.cli.client import Client
-from core.config import ClientSettings
+from api.cli.client import open_client
 from core.errors import ImprintError
 
 SECONDS = 1.0
@@ -56,11 +55,8 @@ def one_of(values: Any) -> Callable[[str], list[str]]:
 
 def _names(path: str, field: str, incomplete: str) -> list[str]:
     try:
-        client = Client(ClientSettings(), seconds=SECONDS)
-        try:
+        with open_client(SECONDS) as client:
             items = client.get(path)["items"]
-        finally:
-            client.close()
     except ImprintError:
         return []
     return [str(item[field]) for item in items if str(item[field]).startswith(incomplete)]

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Final, Literal, get_args
 from uuid import uuid4
 
-from api.cli.client import Client, Refused
+from api.cli.client import Client, Refused, patiently
 from core.types import Json
 
 Part = Literal["accept", "searchable", "search", "context", "hook", "stream"]
@@ -124,30 +124,17 @@ _RUN: Final[dict[Part, Callable[[Client, float], list[Figure]]]] = {
 
 
 def _timed(work: Callable[[], object], seconds: float, pause: float = 0) -> list[float]:
-    """Return the seconds of each call, until the time is over; the first calls do not count."""
+    """Return the seconds of each call, with what a busy server has it wait; the first calls do not count."""
     for _ in range(WARM):
         work()
     took: list[float] = []
     end = time.perf_counter() + seconds
     while not took or time.perf_counter() < end:
         began = time.perf_counter()
-        _patiently(work)
+        patiently(work)
         took.append(time.perf_counter() - began)
         time.sleep(pause)
     return took
-
-
-def _patiently(work: Callable[[], object]) -> None:
-    """Repeat what a busy server postpones; the wait counts."""
-    while True:
-        try:
-            work()
-        except Refused as refused:
-            if refused.retry_after_s is None:
-                raise
-            time.sleep(refused.retry_after_s)
-        else:
-            return
 
 
 def _latency(part: Part, took: Sequence[float], name: str = "") -> list[Figure]:

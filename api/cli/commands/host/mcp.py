@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from mcp.shared.inbound import encode_header_value
 
-from api.cli.client import Client, Refused
-from core.config import ClientSettings
+from api.cli.client import Client, Refused, open_client
 from core.errors import ImprintError
 from core.types import Json
 
@@ -32,8 +31,8 @@ def mcp() -> None:
 
     Example: claude mcp add imprint -- imprint mcp
     """
-    client, negotiated = Client(ClientSettings()), ""
-    try:
+    negotiated = ""
+    with open_client() as client:
         while line := sys.stdin.buffer.readline(LINE_BYTES + 1):
             if len(line) > LINE_BYTES:
                 _skip_rest(line)
@@ -43,8 +42,6 @@ def mcp() -> None:
                 if answer is not None:
                     negotiated = _version_of(answer) or negotiated
                     _write(answer)
-    finally:
-        client.close()
 
 
 def _answer(client: Client, line: bytes, negotiated: str) -> Json | None:

@@ -10,9 +10,8 @@ from typing import Annotated, Final
 import httpx
 import typer
 
-from api.cli.client import Client
+from api.cli.client import open_client
 from api.terminal import as_json, err, escape
-from core.config import ClientSettings
 from core.errors import ImprintError
 
 SECONDS: Final = 3.0
@@ -52,11 +51,8 @@ def _report(text: str, user: str, agent: str, event: str | None, project: str | 
     if top is not None:
         payload["cwd"] = str(top)
     params = {"user_id": user, "agent": agent, "event": event, "project": project}
-    client = Client(ClientSettings(), seconds=SECONDS)
-    try:
+    with open_client(SECONDS) as client:
         return client.post_text("/v1/hooks/claude-code", payload, **params)
-    finally:
-        client.close()
 
 
 def repository(folder: Path) -> Path | None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import file_input, progress
-from api.cli.client import AsJson, Client, Refused, moment, open_client, present, short, show_json, wait_politely
+from api.cli.client import AsJson, Client, Refused, moment, open_client, patiently, present, short, show_json
 from api.terminal import out, say
 from core.errors import ImprintError, Problem
 from core.types import Json
@@ -148,15 +148,12 @@ def _send(client: Client, events: Sequence[Any]) -> Json:
 
 def post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
     """Send one batch, retrying after the server's pause; error pointers refer to the whole input."""
-    while True:
-        try:
-            return client.post("/v1/events", batch)
-        except Refused as refused:
-            if refused.retry_after_s is None:
-                problems = [Problem(_shift(p.pointer, start), p.detail) for p in refused.problems]
-                note = f" (the {before} events before are accepted; with ids they count once if sent again)"
-                raise Refused(refused.title + (note if before else ""), problems) from None
-            wait_politely(refused)
+    try:
+        return patiently(lambda: client.post("/v1/events", batch))
+    except Refused as refused:
+        problems = [Problem(_shift(p.pointer, start), p.detail) for p in refused.problems]
+        note = f" (the {before} events before are accepted; with ids they count once if sent again)"
+        raise Refused(refused.title + (note if before else ""), problems) from None
 
 
 def _shift(pointer: str, start: int) -> str:

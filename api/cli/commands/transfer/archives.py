@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from api.cli import progress
-from api.cli.client import Client, Refused, wait_politely
+from api.cli.client import Client, patiently
 from core.errors import ImprintError, Problem
 from core.transfer import archive_reader
 from core.transfer.archive_reader import ArchiveReader
@@ -69,11 +69,7 @@ def _put(client: Client, job: Json, number: int, file: IO[bytes]) -> None:
     """Send a part; wait for as long as a busy server asks."""
     file.seek(number * job["part_bytes"])
     data = file.read(job["part_bytes"])
-    while True:
-        try:
-            return client.put_bytes(f"/v1/imports/{job['id']}/parts/{number}", data)
-        except Refused as refused:
-            wait_politely(refused)
+    patiently(lambda: client.put_bytes(f"/v1/imports/{job['id']}/parts/{number}", data))
 
 
 def _unrestored(job: Json) -> Unrestored:
