@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -20,10 +20,10 @@ def read(text: str) -> tuple[Any, str | None]:
         return None, str(error)
 
 
-async def validate(api: Api, rule: Any) -> tuple[Any, Sequence[Json]]:
-    """Return the report on a rule that is valid, else its problems."""
+async def checked(call: Awaitable[Any]) -> tuple[Any, Sequence[Json]]:
+    """Return the answer of the API to a text that is valid, else its problems."""
     try:
-        return await api.post("/v1/rules/validate", rule), ()
+        return await call, ()
     except ApiProblem as refusal:
         if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
             raise

@@ -23,7 +23,7 @@ DAYS: Final = 400
 async def post_validate(api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say what is wrong with an edited rule, while it is typed."""
     rule, fault = drafts.read(form.get("rule", ""))
-    report, problems = (None, ()) if fault is not None else await drafts.validate(api, rule)
+    report, problems = (None, ()) if fault is not None else await drafts.checked(api.post("/v1/rules/validate", rule))
     return pages.page("rule_report.html", report=report, problems=problems, fault=fault)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from http import HTTPStatus
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi.responses import JSONResponse, Response
 
-from api.console.calls import ApiCalls, ApiProblem, together
+from api.console import drafts
+from api.console.calls import ApiCalls, together
 from api.console.needs import LISTED, After, outcome, with_shared
 from api.console.routing import Form, Rendering, at, go_to, page, refresh
 from core.events.reserved import SERVICE
@@ -98,17 +98,11 @@ async def get_words(api: ApiCalls, dispatch_id: str) -> Response:
 async def post_check(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
     """Say what is wrong with edited parameters, while they are typed."""
     params, fault = _read(form.get("params", ""))
-    problems: list[Json] = []
+    problems: Sequence[Json] = ()
     if fault is None:
-        try:
-            await api.post(f"{at('dispatches', dispatch_id)}/retry-edited", {"params": params, "dry_run": True})
-        except ApiProblem as refusal:
-            if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
-                raise
-            problems = [
-                problem | {"pointer": problem["pointer"].removeprefix("/params")}
-                for problem in refusal.problem["errors"]
-            ]
+        path = f"{at('dispatches', dispatch_id)}/retry-edited"
+        _, problems = await drafts.checked(api.post(path, {"params": params, "dry_run": True}))
+        problems = [problem | {"pointer": problem["pointer"].removeprefix("/params")} for problem in problems]
     return pages.page("params_report.html", problems=problems, fault=fault)
 
 
@@ -133,8 +127,5 @@ async def post_action(api: ApiCalls, pages: Rendering, form: Form, dispatch_id: 
 
 def _read(text: str) -> tuple[Any, str | None]:
     """Return the JSON object of a text, or why it is none."""
-    try:
-        params = json.loads(text)
-    except ValueError as error:
-        return None, str(error)
-    return (params, None) if isinstance(params, dict) else (None, "It must be an object: {…}")
+    params, fault = drafts.read(text)
+    return (params, fault) if fault or isinstance(params, dict) else (None, "It must be an object: {…}")
