@@ -27,6 +27,7 @@ from core.storage import db, schema
 from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
+from tests.read_once import keep_what_is_read
 from tests.shares import ByFile, late_files_behind_half
 from tests.works import Works, at_work
 
@@ -221,6 +222,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Neither a busy machine nor the luck of the draw decides: no deadlines, and the same examples until a test changes.
 # `pytest --hypothesis-profile=default` draws others each time.
 properties.load_profile("ci")
+keep_what_is_read()
 # Tracebacks as they are: drawn with all local values, as structlog does by default, one takes seconds.
 structlog.configure(
     processors=[
