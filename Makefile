@@ -41,7 +41,7 @@ LOCOMO ?= ../shared/data/locomo_dev.json
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: map pages help demo up test fast compiled lint types bench benches peers search rabbitmq hosts monitoring recovery model
+.PHONY: map pages help demo up test fast lint types bench benches peers search rabbitmq hosts monitoring recovery model
 .PHONY: clients package release kubernetes manifests containers chromium browser screenshots adapters console-assets js js-types
 .PHONY: fuzz lock clean
 
@@ -67,14 +67,13 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
+# Tests are compiled once, by a first collection, and not by each worker; the other checks run beside them.
 test: $(DEV) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compiled
-	@$(BIN)/mypy >$(VENV)/types.log 2>&1 & types=$$!; \
+	@$(BIN)/ruff check .
+	@{ $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/mypy; } >$(VENV)/checks.log 2>&1 & checks=$$!; \
+	  $(BIN)/python -m pytest --collect-only -qq >/dev/null; \
 	  $(BIN)/python -m pytest $(PARALLEL) -m "$(WITHOUT_APART) and not (browser and slow)"; tests=$$?; \
-	  wait $$types || { cat $(VENV)/types.log; exit 1; }; exit $$tests
-
-compiled: $(DEV) # Tests are compiled once, beside the checks, and not by each worker.
-	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
+	  wait $$checks || { cat $(VENV)/checks.log; exit 1; }; exit $$tests
 
 fast: $(DEV) ## What needs no process to be killed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not browser and $(WITHOUT_APART)"

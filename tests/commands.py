@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 import threading
 import time
@@ -75,7 +76,7 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
         wait_until(lambda: server.started, every=0.01)
         yield f"http://127.0.0.1:{port}", key_of(settings, TENANT)
     finally:
-        server.should_exit = True
+        server.handle_exit(signal.SIGTERM, None)  # It ends at once; `should_exit` is looked at once a second.
         thread.join()
 
 

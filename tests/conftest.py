@@ -27,6 +27,7 @@ from core.storage import db, schema
 from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
+from tests.read_once import keep_what_is_read
 from tests.shares import ByFile, late_files_behind_half
 from tests.works import Works, at_work
 
@@ -212,6 +213,10 @@ def root() -> Path:
 
 gc.disable()  # Until everything is imported: pytest_collection_finish.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A client of HTTP reads all certificates of the machine when it is made, for 20 ms. A worker of a parallel run and what
+# it starts read one: they call this machine alone.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).with_name("authority.pem")))
 # A worker inherits the size that readline took for a terminal's in the process that started it.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
@@ -219,8 +224,10 @@ for name in ("COLUMNS", "LINES"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Neither a busy machine nor the luck of the draw decides: no deadlines, and the same examples until a test changes.
-# `pytest --hypothesis-profile=default` draws others each time.
-properties.load_profile("ci")
+# `pytest --hypothesis-profile=default` draws others each time, and twice as many: these prove the same in every run.
+properties.register_profile("suite", properties.get_profile("ci"), max_examples=50)
+properties.load_profile("suite")
+keep_what_is_read()
 # Tracebacks as they are: drawn with all local values, as structlog does by default, one takes seconds.
 structlog.configure(
     processors=[

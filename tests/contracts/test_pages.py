@@ -23,7 +23,9 @@ import httpx
 import pytest
 
 from bench.stand import Stand, stack
+from core.config import Settings
 from core.types import Json
+from tests.doors import key_of
 from tests.patience import wait_until
 from tests.samples import ended, event, said
 
@@ -173,8 +175,7 @@ class Reader:
     ids: dict[str, str] = field(default_factory=dict)
 
     def prepare(self, page: Page) -> None:
-        made = self._imprint("keys", "create", "--tenant", self.tenant, "--scopes", "admin", "--json")
-        self.key = json.loads(made)["key"]
+        self.key = key_of(Settings(home=self.stand.home), self.tenant)
         for name, text in page.files.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(text)
@@ -272,11 +273,6 @@ class Reader:
             "IMPRINT_EMBEDDING": "hash",
         }
         return {**os.environ, **own, **self.ids}
-
-    def _imprint(self, *words: str) -> str:
-        command = [sys.executable, "-m", "api.cli.main", *words]
-        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=True)
-        return done.stdout
 
     def _api(self, method: str, path: str, **more: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.key}"}

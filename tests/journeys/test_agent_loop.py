@@ -77,7 +77,7 @@ def chat(stand: Stand, model: Model, *lines: str) -> list[str]:
 def settled(stand: Stand) -> None:
     """Everything that followed from what was said so far has ended."""
     marker = {"event_type": "test.marker", "source": "journey", "payload": {}}
-    stand.settle(stand.call("POST", "/v1/events", marker)["settle_token"])
+    stand.settle(stand.call("POST", "/v1/events", marker)["settle_token"], flush=True)
 
 
 def test_what_is_said_in_one_conversation_is_known_in_the_next(stand: Stand, model: Model) -> None:

@@ -22,7 +22,7 @@ CANARY = "hippocanary"
 
 
 def published(stand: Stand, *documents: dict[str, Any]) -> None:
-    stand.settle(stand.call("POST", "/v1/events", list(documents))["settle_token"])
+    stand.settle(stand.call("POST", "/v1/events", list(documents))["settle_token"], flush=True)
 
 
 def journey(stand: Stand) -> None:

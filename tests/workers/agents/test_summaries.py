@@ -117,11 +117,12 @@ def test_a_plan_that_is_none_is_set_aside(tools: Tools) -> None:
 
 
 def test_at_200_messages_the_rule_has_the_session_summed_up_once(app: Database, works: Works) -> None:
-    accept_all(app, talk(199))
+    told = [said(f"Boat {n} left the harbour for Oslo.", message_id=f"m{n}", role="assistant") for n in range(200)]
+    accept_all(app, told[:199])  # By an assistant: nothing that is not counted here is made of it.
     works.settle()
     with app.tenant(TENANT) as tx:
         assert rolling.latest(tx, "s1") is None
-    accept_all(app, [*talk(200)[199:], ended()])
+    accept_all(app, [told[199], ended()])
     works.settle()
     accept_all(app, [said("One more.", message_id="more"), ended(id="again")])
     works.settle()
