@@ -238,7 +238,8 @@ class _Batch:
         """Return the known memories, and additions of this batch, that the candidate at a place ends."""
         if not self.readings:
             return []
-        return endings.ended(self.candidates[index], known, self._within(index), self.readings, self.rests)
+        added, tentative = self._within(index), self._within(index, tentative=True)
+        return endings.ended(self.candidates[index], known, added, self.readings, self.rests, tentative)
 
     def doubt(self, index: int, memories: KnownSet) -> None:
         """Let the addition at a place cast doubt on what it may end; nothing if it was not added, or is related."""
@@ -248,10 +249,10 @@ class _Batch:
         doubted = endings.doubted(self.candidates[index], memories, self._within(index), self.readings)
         self.others += [Link(add.id, Relation.MAY_SUPERSEDE, memory.id) for memory in doubted]
 
-    def _within(self, index: int) -> list[KnownMemory]:
+    def _within(self, index: int, *, tentative: bool = False) -> list[KnownMemory]:
         """Return the nearest additions of this batch that the candidate at a place may end."""
         cosines = self.vectors[:index] @ self.vectors[index]
-        places = endings.within(self.candidates[index], self.candidates[:index], cosines)
+        places = endings.within(self.candidates[index], self.candidates[:index], cosines, tentative=tentative)
         return [self._as_known(place) for place in places if place in self.adds and not self.adds[place].past]
 
     def hold(self, index: int, candidate: Candidate, memories: KnownSet) -> None:
@@ -366,7 +367,7 @@ class _Batch:
         else:
             self.adds[addition] = replace(add, reason=_ended_reason(verdict.reason), past=_since(candidate))
             added = self._added(index, candidate, verdict)
-            self.others.append(Link(added.id, Relation.SUPERSEDES, add.id, added.change_id))
+            self.others.append(Link(added.id, Relation.SUPERSEDES, add.id, add.change_id))
 
     def _added(self, index: int, candidate: Candidate, verdict: Verdict) -> Add:
         self.adds[index] = Add(candidate, verdict.reason, self.vectors[index])
@@ -505,6 +506,7 @@ def _with_evidence(candidate: Candidate, other: Candidate) -> Candidate:
         importance=max(candidate.importance, other.importance),
         pinned=candidate.pinned or other.pinned,
         relations=_united(candidate.relations, other.relations),
+        tentative=candidate.tentative and other.tentative,
     )
 
 

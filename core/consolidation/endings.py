@@ -24,6 +24,9 @@ from core.types import Candidate, Category
 NEAREST: Final = 20
 """Earlier statements that are read with a new one, of those of its batch as many again."""
 
+TENTATIVE: Final = 10
+"""Sentences that were not kept, the nearest, that are read with a new statement beside those."""
+
 LATER: Final = 5
 """Statements said later, the nearest, that are read with one that arrives after them."""
 
@@ -117,8 +120,10 @@ def pairs(
             continue
         for earlier in known.at(_earlier(candidate, known)):
             result[candidate.content, earlier.content] = None
-        for other in within(candidate, candidates[:index], vectors[:index] @ vectors[index]):
-            result[candidate.content, candidates[other].content] = None
+        cosines = vectors[:index] @ vectors[index]
+        for tentative in (False, True):
+            for other in within(candidate, candidates[:index], cosines, tentative=tentative):
+                result[candidate.content, candidates[other].content] = None
     return [pair for pair in result if not _differ_in_numbers_alone(*pair)]
 
 
@@ -134,12 +139,16 @@ def _differ_in_numbers_alone(new: str, old: str) -> bool:
 _DIGITS: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-def within(candidate: Candidate, earlier: Sequence[Candidate], cosines: Floats) -> list[int]:
-    """Return the places of the nearest candidates of its own batch that a candidate may end."""
+def within(
+    candidate: Candidate, earlier: Sequence[Candidate], cosines: Floats, *, tentative: bool = False
+) -> list[int]:
+    """Return the places of the nearest candidates of its own batch, tentative ones or others, that one may end."""
     places = [
-        index for index in np.argsort(-cosines, kind="stable").tolist() if _may_be_ended(candidate, earlier[index])
+        index
+        for index in np.argsort(-cosines, kind="stable").tolist()
+        if earlier[index].tentative == tentative and _may_be_ended(candidate, earlier[index])
     ]
-    return places[:NEAREST]
+    return places[: TENTATIVE if tentative else NEAREST]
 
 
 def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
@@ -206,17 +215,23 @@ def ended(
     added: Sequence[KnownMemory],
     readings: Readings,
     rests: Container[str] = (),
+    tentative: Sequence[KnownMemory] = (),
 ) -> list[Revised]:
     """Return the known memories and additions of the batch that a candidate ends, the likeliest first.
 
-    `rests`: what may remain of known memories; of others nothing does.
+    `rests`: what may remain of known memories; of others nothing does. `tentative`: what was not kept. It ends beside
+    the others, and saves none of them by being likelier.
     """
     rated = _rated(candidate, known, added, readings)
-    least = _least(rated)
+    unkept = _rated(candidate, KnownSet.of([]), tentative, readings)
+    least, unkept_least = _least(rated), _least(sorted([*rated, *unkept], key=lambda pair: -pair[0].likely))
     return [
-        _revised(memory, reading.likely, reading.rest if reading.rest in rests else "")
-        for reading, memory in rated
-        if reading.likely >= least
+        *(
+            _revised(memory, reading.likely, reading.rest if reading.rest in rests else "")
+            for reading, memory in rated
+            if reading.likely >= least
+        ),
+        *(_revised(memory, reading.likely) for reading, memory in unkept if reading.likely >= unkept_least),
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from core.memory.changes import Add, Change, Dispute, Ignore, Joined, Link
-from core.types import Trust
+from core.types import Relation, Trust
 
 
 def leave_out(decided: Sequence[Change], least: float) -> list[Change]:
@@ -16,13 +16,17 @@ def leave_out(decided: Sequence[Change], least: float) -> list[Change]:
     that another change of the batch refers to.
     """
     needed = {memory_id for change in decided for memory_id in _referred(change)}
-    return [_ignored(change, least) if _is_left_out(change, least, needed) else change for change in decided]
+    left_out = {change.id for change in decided if isinstance(change, Add) and _is_left_out(change, least, needed)}
+    return [
+        _ignored(change, least) if isinstance(change, Add) and change.id in left_out else change
+        for change in decided
+        if not (isinstance(change, Link) and change.from_id in left_out)
+    ]
 
 
-def _is_left_out(change: Change, least: float, needed: set[UUID]) -> bool:
+def _is_left_out(change: Add, least: float, needed: set[UUID]) -> bool:
     return (
-        isinstance(change, Add)
-        and change.candidate.importance < least
+        change.candidate.importance < least
         and change.candidate.trust is not Trust.QUARANTINED
         and not change.candidate.pinned
         and not change.retired
@@ -30,9 +34,7 @@ def _is_left_out(change: Change, least: float, needed: set[UUID]) -> bool:
     )
 
 
-def _ignored(change: Change, least: float) -> Change:
-    if not isinstance(change, Add):
-        return change
+def _ignored(change: Add, least: float) -> Ignore:
     candidate = change.candidate
     reason = f"Its importance, {candidate.importance:g}, is below what this tenant keeps: {least:g}."
     return Ignore(candidate, reason, change.change_id)
@@ -42,6 +44,8 @@ def _referred(change: Change) -> list[UUID]:
     match change:
         case Dispute():
             return [change.memory.id, change.other.id]
+        case Link(relation=Relation.MAY_SUPERSEDE):
+            return []
         case Link():
             return [change.from_id, change.to_id]
         case Joined():

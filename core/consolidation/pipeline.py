@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
@@ -62,6 +62,19 @@ def from_settings(db: Database, embedder: Embedder, settings: Settings, ask: Opi
     return Consolidation(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion, reader)
 
 
+@dataclass(frozen=True, slots=True)
+class Unkept:
+    """Tentative candidates (`Candidate.tentative`), and what was computed to choose them.
+
+    `vectors`: theirs, by content. `ending`: the contents of the other candidates that may end anything; None: nobody
+    has asked the reader.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+    ending: frozenset[str] | None = None
+
+
 @memo_scope()
 def consolidate(
     consolidation: Consolidation,
@@ -72,20 +85,31 @@ def consolidate(
     explicit: bool = False,
     assistant: Collection[str] = (),
     link: bool = False,
+    unkept: Unkept = Unkept(),
 ) -> Sequence[Change]:
     """Decide what candidates of one owner change. No transaction is open while embedder or model run.
 
     Candidates that try to instruct the agent are quarantined and compared with nothing. Erased statements, and those
     that repeat what was handed out, are ignored. The rest is judged against known memories.
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
-    an echo. `link`: relate new statements to those they refine, and to the same ones of other sources.
+    an echo. `link`: relate new statements to those they refine, and to the same ones of other sources. `unkept`: what
+    was said earlier and not kept, to be stored as over where a candidate ends it.
 
     Candidates to different audiences are decided apart: one is never merged into another.
     """
     by_labels: defaultdict[tuple[str, ...], list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
+    for candidate in (*unkept.candidates, *candidates):
         by_labels[candidate.audience_labels].append(candidate)
-    decide = partial(_consolidate, consolidation, tenant_id, owner, explicit=explicit, assistant=assistant, link=link)
+    decide = partial(
+        _consolidate,
+        consolidation,
+        tenant_id,
+        owner,
+        explicit=explicit,
+        assistant=assistant,
+        link=link,
+        unkept=unkept,
+    )
     try:
         return [change for part in by_labels.values() for change in decide(part)]
     except neighbours.Vanished:
@@ -101,14 +125,15 @@ def _consolidate(
     explicit: bool,
     assistant: Collection[str],
     link: bool,
+    unkept: Unkept,
 ) -> Sequence[Change]:
     """Decide what candidates to one audience change."""
     accepted, hostile, refused = _divide(
         [candidate_screening.screened(candidate) for candidate in candidates], consolidation.secrets
     )
-    contents = list(dict.fromkeys(text for c in accepted for text in (c.content, *_rests_of(c))))
-    vectors = dict(zip(contents, embed_sound(consolidation.embedder, contents), strict=True)) if contents else {}
-    ending = _may_end(consolidation.reader, accepted)
+    contents = [text for c in accepted for text in (c.content, *_rests_of(c)) if text not in unkept.vectors]
+    vectors = _embedded(consolidation.embedder, list(dict.fromkeys(contents)), unkept.vectors)
+    ending = _may_end(consolidation.reader, accepted) if unkept.ending is None else unkept.ending
     accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
     opening = _Opening(consolidation, tenant_id, owner, accepted, explicit=explicit)
     with consolidation.db.asking(tenant_id, *opening.asking, meanwhile=partial(_parse, accepted)) as (tx, answers):
@@ -154,6 +179,12 @@ def _consolidate(
 def _is_of_tentative(change: Change) -> bool:
     """Return whether a change is about a tentative candidate that nothing has ended."""
     return isinstance(change, Add | Ignore) and change.candidate.tentative
+
+
+def _embedded(embedder: Embedder, contents: Sequence[str], stored: Mapping[str, Vector]) -> dict[str, Vector]:
+    """Return the vectors of contents, beside those that are there."""
+    made = zip(contents, embed_sound(embedder, contents), strict=True) if contents else ()
+    return {**stored, **dict(made)}
 
 
 def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> frozenset[str]:
@@ -318,6 +349,8 @@ def _divide(screened: Sequence[ScreenedCandidate], secrets: str) -> tuple[list[C
     hostile: list[Add] = []
     refused: list[Ignore] = []
     for screening in screened:
+        if screening.candidate.tentative and (screening.hostile or (screening.secret and secrets == "refuse")):
+            continue  # It was screened when it was said, and is nobody's news.
         if screening.secret and secrets == "refuse":
             refused.append(Ignore(screening.candidate, f"Refused, for it holds a secret: {screening.secret}."))
         elif screening.hostile or screening.candidate.trust is Trust.QUARANTINED:

@@ -238,7 +238,9 @@ def extract_new(
 def preview(
     consolidation: Consolidation, tenant_id: str, reader: SessionReader, messages: Sequence[Message]
 ) -> tuple[WindowResults, ChangesByOwner]:
-    """Decide what messages of a new session would change, exactly as `extract_new` does; nothing is written.
+    """Decide what messages of a new session would change, as `extract_new` does; nothing is written.
+
+    Only what was not kept of earlier messages does not end: these messages have no vectors to find it by.
 
     Later: the extractor cannot answer now.
     """
@@ -268,8 +270,10 @@ def _decide(
         read.join(_read_whole(reader.beside, whole_windows(batch.before, batch.fresh)))
     assistant, changes = generated_ids(batch.fresh), []
     for owner, stated in by_owner(batch.fresh, message_tags.tagged(read.candidates, batch.tags)):
-        candidates = [*unkept.near(consolidation, tenant_id, owner, stated, batch.fresh), *stated]
-        decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
+        earlier = unkept.near(consolidation, tenant_id, owner, stated, batch.fresh)
+        decided = pipeline.consolidate(
+            consolidation, tenant_id, owner, stated, assistant=assistant, link=link, unkept=earlier
+        )
         changes.append((owner, decided))
     if not reader.beside:
         changes += _confirmations(consolidation, tenant_id, batch.fresh, read.known_windows, batch.tags)

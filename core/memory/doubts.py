@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +16,14 @@ from core.types import Relation, Status, Trust
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """Doubted memories by id, and the messages that they rest on as (session, message)."""
+    """Doubted memories by id, and the messages that they rest on as (session, message).
+
+    `superseded`: characters of each message that superseded memories quote.
+    """
 
     memories: Collection[UUID] = frozenset()
     messages: Collection[tuple[str, str]] = frozenset()
+    superseded: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 NONE = Doubts()
@@ -39,27 +43,45 @@ def of(rows: Iterable[Any]) -> Doubts:
     doubted = list(rows)
     return Doubts(
         frozenset(row.memory_id for row in doubted if row.session_id is None),
-        frozenset((row.session_id, row.message_id) for row in doubted if row.session_id is not None),
+        frozenset((row.session_id, row.message_id) for row in doubted if row.session_id and row.quoted is None),
+        {(row.session_id, row.message_id): row.quoted for row in doubted if row.quoted is not None},
     )
 
 
-_LATER = f"""
-    JOIN memories n ON n.id = r.from_id AND n.status = '{Status.ACTIVE}'
-         AND n.trust NOT IN ('{Trust.REJECTED}', '{Trust.QUARANTINED}')
+_DOUBTS = f"""
+    JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}'
+    JOIN memories n ON n.id = r.from_id AND n.trust NOT IN ('{Trust.REJECTED}', '{Trust.QUARANTINED}')
          AND coalesce(n.said_at, n.occurred_at) >= coalesce(m.said_at, m.occurred_at)
 """
-"""Said again after the memory that doubts it, a memory is doubted no more."""
+"""Whether the later memory holds still does not matter: what it may have ended has not begun again.
 
-_DOUBTED = text(f"""
-    SELECT m.id AS memory_id, NULL AS session_id, NULL AS message_id
-    FROM memories m JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}' {_LATER}
-    WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}'
-    UNION
-    SELECT m.id, e.session_id, e.message_id
-    FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = '{Status.ACTIVE}'
-    JOIN relations r ON r.to_id = m.id
-         AND r.relation IN ('{Relation.MAY_SUPERSEDE}', '{Relation.SUPERSEDES_PART}') {_LATER}
+Said again after it, a memory is doubted no more.
+"""
+
+_OF_MESSAGES = f"""
+    FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = '{Status.ACTIVE}' {{}}
     WHERE (e.session_id, e.message_id) IN (
         SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+"""
+
+_DOUBTED = text(f"""
+    SELECT m.id AS memory_id, NULL AS session_id, NULL AS message_id, cast(NULL AS bigint) AS quoted
+    FROM memories m {_DOUBTS} WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}'
+    UNION
+    SELECT m.id, e.session_id, e.message_id, NULL {_OF_MESSAGES.format(_DOUBTS)} AND NOT EXISTS (
+        SELECT FROM evidence o
+        WHERE o.memory_id = n.id AND (o.session_id, o.message_id) = (e.session_id, e.message_id))
+    UNION
+    SELECT m.id, e.session_id, e.message_id, NULL {
+    _OF_MESSAGES.format(f"JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.SUPERSEDES_PART}'")
+}
+    UNION
+    SELECT NULL, session_id, message_id, cast(sum(length(quote)) AS bigint) FROM (
+        SELECT DISTINCT e.session_id, e.message_id, e.quote
+        FROM evidence e JOIN memories m ON m.id = e.memory_id
+             AND m.status = '{Status.SUPERSEDED}' AND m.level = 0 AND m.category <> 'episode'
+        WHERE (e.session_id, e.message_id) IN (
+            SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+    ) AS quoted GROUP BY session_id, message_id
 """)
 """A memory of which a part was superseded says what remains; the messages that it rests on say the whole."""

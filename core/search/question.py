@@ -58,6 +58,7 @@ class SearchResult:
     """A result: a memory's row, a message, a passage or a unit, its rank, and its evidence.
 
     `doubted`: a memory that something said later may have ended, or a message that such a memory rests on.
+    `says_more`: a message of which the superseded memories quote only a part.
     """
 
     ranked: RankedHit
@@ -67,16 +68,17 @@ class SearchResult:
     passage: FoundPassage | None = None
     unit: FoundUnit | None = None
     doubted: bool = False
+    says_more: bool = False
 
     @property
     def superseded(self) -> bool:
-        """True for a message whose memories are all superseded."""
-        return self.message is not None and self.ranked.hit.retired
+        """True for a message whose memories are all superseded, and say what it says."""
+        return self.message is not None and self.ranked.hit.retired and not self.says_more
 
     @property
     def partly_superseded(self) -> bool:
-        """True for a message some of whose memories are superseded, and some are not."""
-        return self.message is not None and self.ranked.hit.outdated and not self.ranked.hit.retired
+        """True for a message that says more than its superseded memories."""
+        return self.message is not None and self.ranked.hit.outdated and not self.superseded
 
 
 @dataclass(frozen=True, slots=True)

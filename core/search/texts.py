@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
@@ -24,6 +24,9 @@ from core.sessions import sessions
 from core.storage.db import message_places
 from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Message
+
+WHOLE: Final = 0.6
+"""Share of a message that superseded memories quote, from which they say all that it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,17 @@ def results(page: RankedPage, read: Texts) -> list[SearchResult]:
             results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row, doubted=doubted))
         elif (message := read.messages.get(item.hit.key)) is not None:
             evidence = Evidence(message.session_id, message.id, message.event_id, message.content)
-            doubted = (message.session_id, message.id) in read.doubts.messages
-            results.append(SearchResult(item, [evidence], message=message, doubted=doubted))
+            place = message.session_id, message.id
+            quoted = read.doubts.superseded.get(place)
+            results.append(
+                SearchResult(
+                    item,
+                    [evidence],
+                    message=message,
+                    doubted=place in read.doubts.messages,
+                    says_more=quoted is not None and quoted < WHOLE * len(message.content),
+                )
+            )
         elif (passage := read.passages.get(item.hit.key)) is not None:
             results.append(SearchResult(item, [], passage=passage))
         elif (unit := read.units.get(item.hit.key)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -313,6 +314,37 @@ def test_what_the_batch_ends_is_not_doubted_as_well() -> None:
     changes = decided(Both((sold.content, PLAYS), (GAVE_UP, PLAYS)), [sold, gave_up], KnownSet.of([old]))
     assert [add.retired for add in changes if isinstance(add, Add) and add.retired]
     assert doubts(changes) == []
+
+
+def test_what_was_not_kept_saves_no_memory_by_being_likelier() -> None:
+    old = a_known(PLAYS, 0.8, said_at=BEFORE)
+    unkept = a_candidate("Ada has the oboe on Thursdays.", occurred_at=BEFORE, tentative=True)
+
+    class Surer(Says):
+        def over(self, pairs: Sequence[Pair]) -> Floats:
+            values = {(GAVE_UP, PLAYS): 2.5, (GAVE_UP, unkept.content): 6.0}
+            return np.array([values.get(pair, -2.5) for pair in pairs], dtype=np.float32)
+
+    reader = Surer((GAVE_UP, PLAYS), (GAVE_UP, unkept.content))
+    changes = decided(reader, [unkept, a_candidate(GAVE_UP)], KnownSet.of([old]))
+    past, add = [change for change in changes if isinstance(change, Add)]
+    assert (past.candidate.content, past.candidate.tentative, bool(past.past)) == (unkept.content, False, True)
+    assert {end.known.id for end in add.retired} == {old.id}
+
+
+def test_what_was_not_kept_and_is_not_ended_is_not_stored() -> None:
+    unkept = a_candidate("Ada has the oboe on Thursdays.", occurred_at=BEFORE, tentative=True)
+    (add,) = decided(Says((GAVE_UP, PLAYS)), [unkept, a_candidate(GAVE_UP)], KnownSet.of([]))
+    assert isinstance(add, Add)
+    assert add.candidate.content == GAVE_UP
+
+
+def test_what_was_not_kept_and_is_said_again_is_kept() -> None:
+    unkept = a_candidate(GAVE_UP, occurred_at=BEFORE, tentative=True)
+    later = replace(unkept, occurred_at=AFTER)
+    for candidates in ([unkept, a_candidate(GAVE_UP)], [a_candidate(GAVE_UP, occurred_at=BEFORE), later]):
+        (merged,) = batch.merge_candidates(candidates)
+        assert not merged.tentative
 
 
 def test_what_is_known_already_makes_nothing_doubtful() -> None:

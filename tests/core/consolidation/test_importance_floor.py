@@ -57,3 +57,11 @@ def test_the_tenants_floor_holds_for_what_is_extracted_and_not_for_what_is_asked
     owner: Owner = ADA
     changes = pipeline.consolidate(Consolidation(app, HashEmbedder()), TENANT, owner, said, explicit=explicit)
     assert [type(change).__name__ for change in changes] == kinds
+
+
+def test_a_doubt_keeps_no_addition_that_matters_too_little_and_goes_with_it() -> None:
+    minor, major = a_memory("Ada hums.", importance=0.3), a_memory("Ada has a cat.", importance=0.6)
+    doubt, other = (Link(add.id, Relation.MAY_SUPERSEDE, a_memory("Ada sings.").id) for add in (minor, major))
+    ignored, *kept = importance_floor.leave_out([minor, major, doubt, other], 0.6)
+    assert isinstance(ignored, Ignore)
+    assert kept == [major, other]

@@ -18,9 +18,12 @@ from core.extraction.session import SessionReader
 from core.index import reembedding, search_index
 from core.inference.client import Call, OnCall
 from core.inference.embedders import Floats, HashEmbedder
+from core.search import query
+from core.search.question import Question
 from core.sessions import hidden_messages, sessions
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
+from core.undo import undo
 from tests.samples import TENANT, accept, said
 
 THURSDAYS = "Mrs Geddes has me on Thursday evenings for my lesson."
@@ -87,6 +90,30 @@ def test_a_sentence_that_was_not_kept_is_stored_as_what_was_true_once_a_later_on
     assert relation == "supersedes"
 
 
+def test_a_message_that_says_more_than_what_ended_is_over_in_part(app: Database, consolidation: Consolidation) -> None:
+    told = f"I've started the fiddle, and my neighbours have begun to greet me with some reserve. {THURSDAYS}"
+    tell(app, consolidation, "s1", told, EARLY)
+    tell(app, consolidation, "s2", MONDAYS, LATE)
+    results = query.search(app, TENANT, Question("fiddle lesson", "ada"), EMBEDDER).results
+    marks = {r.message.content: (r.superseded, r.partly_superseded) for r in results if r.message}
+    assert marks == {told: (False, True), MONDAYS: (False, False)}
+
+
+def test_what_has_not_been_read_yet_is_not_unkept(app: Database, consolidation: Consolidation) -> None:
+    tell(app, consolidation, "s1", THURSDAYS, EARLY, read=False)
+    tell(app, consolidation, "s2", MONDAYS, LATE)
+    assert stored(app) == {MONDAYS: "active"}
+
+
+def test_undoing_the_ending_keeps_both(app: Database, consolidation: Consolidation) -> None:
+    tell(app, consolidation, "s1", THURSDAYS, EARLY)
+    tell(app, consolidation, "s2", MONDAYS, LATE)
+    with app.tenant(TENANT) as tx:
+        change = tx.execute(text("SELECT change_id FROM relations WHERE relation = 'supersedes'")).scalar_one()
+    undo.carry_out(app, EMBEDDER, TENANT, change, AUTHOR)
+    assert set(stored(app).values()) == {"active"}
+
+
 def test_a_sentence_that_a_memory_quotes_is_judged_as_that_memory(app: Database, consolidation: Consolidation) -> None:
     tell(app, consolidation, "s1", THURSDAYS, EARLY, keep="Thursday")
     tell(app, consolidation, "s2", MONDAYS, LATE)
@@ -145,6 +172,7 @@ def tell(
     content: str,
     time: str,
     keep: str = "Mondays",
+    read: bool = True,
     **more: object,
 ) -> None:
     """Say something in a session, index it, and extract what holds the words `keep`."""
@@ -153,9 +181,11 @@ def tell(
         (row,) = sessions.find_unindexed(tx, [session])
         search_index.put_messages(tx, TENANT, [(row, search_index.plan(row, search_index.unindexed_messages(tx, row)))])
     reembedding.fill(app, TENANT, EMBEDDER)
-    read = extraction.extract_new(consolidation, TENANT, session, SessionReader(Keeping(keep), no_call), limit=9)
+    if not read:
+        return
+    extracted = extraction.extract_new(consolidation, TENANT, session, SessionReader(Keeping(keep), no_call), limit=9)
     with app.tenant(TENANT) as tx:
-        read.write(tx, AUTHOR)
+        extracted.write(tx, AUTHOR)
 
 
 def stored(app: Database) -> dict[str, str]:

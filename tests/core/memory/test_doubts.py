@@ -42,15 +42,35 @@ def test_the_earlier_memory_is_doubted_and_the_later_is_not(app: Database, pair:
         assert doubts.of_memories(tx, []) == frozenset()
 
 
+@pytest.mark.parametrize("status", ["archived", "superseded"])
+def test_what_follows_the_later_memory_does_not_begin_the_earlier_again(
+    app: Database, pair: tuple[Add, Add], status: str
+) -> None:
+    old, new = pair
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET status = :status WHERE id = :id"), {"status": status, "id": new.id})
+    assert doubted(app, old).memories == {old.id}
+
+
+def test_a_message_that_says_both_is_not_doubted(app: Database, pair: tuple[Add, Add]) -> None:
+    old, new = pair
+    with app.tenant(TENANT) as tx:
+        copied = """
+            INSERT INTO evidence (tenant_id, memory_id, session_id, message_id, event_id, quote)
+            SELECT tenant_id, :new, session_id, message_id, event_id, quote FROM evidence WHERE memory_id = :old
+        """
+        tx.execute(text(copied), {"old": old.id, "new": new.id})
+    assert doubted(app, old) == Doubts({old.id})
+
+
 @pytest.mark.parametrize(
     ("change", "of_the_earlier"),
     [
-        ("status = 'archived'", False),
         ("trust = 'rejected'", False),
         ("status = 'superseded'", True),
         ("said_at = '2026-11-01Z'", True),
     ],
-    ids=["the later is archived", "the later is rejected", "the earlier is over", "the earlier was said again"],
+    ids=["the later is rejected", "the earlier is over", "the earlier was said again"],
 )
 def test_a_doubt_counts_while_the_later_memory_does(
     app: Database, pair: tuple[Add, Add], change: str, of_the_earlier: bool

@@ -184,8 +184,10 @@ def test_what_a_later_memory_may_have_ended_is_marked_with_the_message_that_it_r
             INSERT INTO relations (tenant_id, from_id, relation, to_id)
             SELECT tenant_id, id, 'may_supersede', :old FROM memories
             WHERE status = 'active' ORDER BY coalesce(said_at, occurred_at) DESC, id DESC LIMIT 1
+            RETURNING from_id
         """
-        tx.execute(text(related), {"old": old.id})
+        later = tx.execute(text(related), {"old": old.id}).scalar_one()
+        tx.execute(text("DELETE FROM evidence WHERE memory_id = :id"), {"id": later})
     results = asked_of(ada, "tea", limit=50).results
     doubted = {result.memory.id if result.memory else result.message.id for result in results if result.doubted}
     assert doubted == {old.id, old.message_id}
