@@ -16,6 +16,10 @@ class UnreadableInput(ImprintError):
     """A file cannot be read as what the command needs."""
 
 
+class NotJson(UnreadableInput):
+    """The text of a file is not JSON."""
+
+
 def name(file: Path) -> str:
     return "standard input" if file == STDIN else str(file)
 
@@ -31,8 +35,8 @@ def read(file: Path) -> str:
 
 
 def read_json(file: Path) -> Any:
-    """Return the value in a file. UnreadableInput: also, if it is not JSON."""
+    """Return the value in a file. UnreadableInput: as for `read`. NotJson: the text is not JSON."""
     try:
         return json.loads(read(file))
     except (ValueError, RecursionError) as error:
-        raise UnreadableInput(f"{name(file)} is not JSON: {error}.") from None
+        raise NotJson(f"{name(file)} is not JSON: {error}.") from None

@@ -104,10 +104,13 @@ class Process:
         return NotStarted(f"{self.name} does not start ({farewell_of(self)}); see {log}.", self.last_lines())
 
     def _written(self) -> list[str]:
-        """Return the last lines that it has written, without empty ones."""
-        with log_file(self.home, self.name).open("rb") as log:
-            log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
-            lines = log.read().decode(errors="replace").splitlines()
+        """Return the last lines that it has written, without empty ones; none if its log was deleted."""
+        try:
+            with log_file(self.home, self.name).open("rb") as log:
+                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
         return [line.strip() for line in lines if line.strip()]
 
     def end(self, farewell: signal.Signals, grace_s: float) -> None:

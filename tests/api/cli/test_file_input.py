@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.cli import file_input
-from api.cli.file_input import STDIN, UnreadableInput
+from api.cli.file_input import STDIN, NotJson, UnreadableInput
 
 
 def test_a_text_is_read_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,5 +30,5 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, says: str)
 
 def test_standard_input_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("tea"))
-    with pytest.raises(UnreadableInput, match="standard input is not JSON"):
+    with pytest.raises(NotJson, match="standard input is not JSON"):
         file_input.read_json(STDIN)

@@ -71,6 +71,17 @@ def test_a_child_that_keeps_dying_is_tried_ever_more_rarely_and_its_last_words_a
     assert "exit 1: ValueError: no time" in died[0]
 
 
+def test_a_child_whose_log_was_deleted_is_started_again(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    lines: list[str] = []
+    watcher = Supervisor(lines.append)
+    forgetful = f"import os, sys; os.unlink({str(process.log_file(tmp_path, 'clock'))!r}); sys.exit(3)"
+    watcher.add(ChildProcess(tmp_path, Child("clock", [sys.executable, "-c", forgetful]), {}))
+    watcher.run(lambda: any("runs again" in line for line in lines))
+    watcher.stop()
+    assert lines[0].startswith("clock died (exit 3")
+
+
 def test_a_dead_member_is_started_again_after_its_pause_and_not_before(said: list[str]) -> None:
     clock = Pretend()
     watcher = watching(said, clock)

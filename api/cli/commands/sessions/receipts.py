@@ -52,6 +52,8 @@ def receipt(
 def _read(file: Path) -> Json:
     try:
         receipt = json.loads(file_input.read(file))
+    except file_input.UnreadableInput as error:
+        raise NotGenuine(error.detail) from None
     except ValueError:
         receipt = None
     if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():

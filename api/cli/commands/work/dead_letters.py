@@ -109,10 +109,10 @@ def edit(
 
     Example: imprint dead edit 1d5743a6 --params fixed.json
     """
-    given = file_input.read_json(params)
+    changed = _params(params)
     with open_client() as client:
         resolved_id = ids.resolve(client, "dispatch", dispatch_id)
-        made = client.post(f"/v1/dispatches/{resolved_id}/retry-edited", {"params": given, "dry_run": dry_run})
+        made = client.post(f"/v1/dispatches/{resolved_id}/retry-edited", {"params": changed, "dry_run": dry_run})
     made = finish_if_json(as_json, made)
     if dry_run:
         err.print("These parameters are valid.")
@@ -143,6 +143,13 @@ def discard(
     done = finish_if_json(as_json, done)
     more = " Others match as well." if done["more"] else ""
     err.print(f"{done['discarded']} dead letters are discarded.{more}", highlight=False)
+
+
+def _params(file: Path) -> Any:
+    try:
+        return file_input.read_json(file)
+    except file_input.NotJson as error:
+        raise typer.BadParameter(error.detail) from None
 
 
 def _group_row(item: dict[str, Any]) -> list[str]:

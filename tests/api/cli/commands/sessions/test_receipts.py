@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from api.cli.commands.sessions.receipts import NotGenuine, verify_receipt
 from core.config import Settings
 from core.memory import receipts
 from core.types import Json
@@ -58,3 +59,12 @@ def test_a_file_that_cannot_be_read_is_named(imprint: Imprint, tmp_path: Path) -
     refused = imprint("user", "verify-receipt", str(tmp_path / "nowhere.json"))
     assert refused.code == 1
     assert "nowhere.json cannot be read" in refused.err
+
+
+@pytest.mark.parametrize(("content", "says"), [(None, "cannot be read"), (b"\xff", "is not UTF-8 text")])
+def test_a_file_without_text_is_no_genuine_receipt(tmp_path: Path, content: bytes | None, says: str) -> None:
+    file = tmp_path / "receipt.json"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(NotGenuine, match=f"receipt.json {says}"):
+        verify_receipt(file)

@@ -44,7 +44,8 @@ def test_a_dead_letter_is_retried_with_the_parameters_of_a_file(
     (one,) = failed(app, works)
     file = tmp_path / "params.json"
     file.write_text("{")
-    assert "not JSON" in imprint("dead", "edit", one, "--params", str(file)).err
+    refused = imprint("dead", "edit", one, "--params", str(file))
+    assert (refused.code, "params.json is not JSON" in refused.err) == (2, True)
     file.write_text(json.dumps(NOWHERE))
     assert "allowed are" in imprint("dead", "edit", one, "--params", str(file), "--dry-run").err
     file.write_text(json.dumps(LOG))
