@@ -30,7 +30,7 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MessageBeside:
     """A message beside statements that are near it, as `pairs` for the reader, and whether it ends each."""
 
     lang: str
@@ -39,19 +39,19 @@ class Told:
     over: Sequence[bool]
 
 
-def beside_one(cases: Sequence[Json]) -> list[Told]:
+def beside_one(cases: Sequence[Json]) -> list[MessageBeside]:
     """Return each later message of `pairs_data` beside its statement."""
     return [
-        Told(case["lang"], later["text"], [_pair(later["text"], case["earlier"])], [later["kind"] in OVER])
+        MessageBeside(case["lang"], later["text"], [_pair(later["text"], case["earlier"])], [later["kind"] in OVER])
         for case in cases
         for later in case["later"]
     ]
 
 
-def beside_several(cases: Sequence[Json]) -> list[Told]:
+def beside_several(cases: Sequence[Json]) -> list[MessageBeside]:
     """Return each message of `changes_data` beside all of its statements."""
     return [
-        Told(
+        MessageBeside(
             case["lang"],
             case["message"],
             [_pair(case["message"], earlier["text"]) for earlier in case["earlier"]],
@@ -68,15 +68,15 @@ def _pair(message: str, statement: str) -> Pair:
     return message, f"Ada said: “{statement}”"
 
 
-def ends(reader: LocalReader, told: Sequence[Told], *, show: bool) -> Iterator[str]:
+def ends(reader: LocalReader, messages: Sequence[MessageBeside], *, show: bool) -> Iterator[str]:
     """Yield a line for each language, and with `show` one for each pair that is judged wrongly.
 
     As in production, a message ends the likeliest statements beside it, and makes others doubtful.
     """
-    ending = endings.may_end(reader, [each.message for each in told])
-    readings = endings.read(reader, list(dict.fromkeys(pair for each in told for pair in each.pairs)))
+    ending = endings.may_end(reader, [each.message for each in messages])
+    readings = endings.read(reader, list(dict.fromkeys(pair for each in messages for pair in each.pairs)))
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for each in told:
+    for each in messages:
         values = [readings[pair].likely for pair in each.pairs]
         least = max(endings.LEAST, max(values) - endings.MARGIN)
         for pair, value, is_over in zip(each.pairs, values, each.over, strict=True):

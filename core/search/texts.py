@@ -83,14 +83,14 @@ def results(page: RankedPage, read: Texts) -> list[SearchResult]:
             results.append(SearchResult(item, read.evidence.get(row.id, []), memory=row, doubted=doubted))
         elif (message := read.messages.get(item.hit.key)) is not None:
             evidence = Evidence(message.session_id, message.id, message.event_id, message.content)
-            place = message.session_id, message.id
-            quoted = read.doubts.superseded.get(place)
+            source = message.session_id, message.id
+            quoted = read.doubts.superseded.get(source)
             results.append(
                 SearchResult(
                     item,
                     [evidence],
                     message=message,
-                    doubted=place in read.doubts.messages,
+                    doubted=source in read.doubts.messages,
                     says_more=quoted is not None and quoted < WHOLE * len(message.content),
                 )
             )
