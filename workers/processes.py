@@ -60,9 +60,7 @@ def run_router(
     niceness.yield_to_requests(settings, routes=True)
     tracing.start("imprint-router")
     celery = celery_app.create(settings, broker_url(settings))
-    loop, parts = routing_loop(settings, celery, routing, app, also)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: loop.stop())
+    loop, parts = routing_loop(settings, celery, routing, app, also, stopped_by=(signal.SIGTERM, signal.SIGINT))
     more = beside(celery, settings, routing.db)
     try:
         loop.run()
@@ -73,11 +71,22 @@ def run_router(
 
 
 def routing_loop(
-    settings: Settings, celery: Celery, routing: Router, app: Database, also: Iterable[heartbeat.ProcessPart]
+    settings: Settings,
+    celery: Celery,
+    routing: Router,
+    app: Database,
+    also: Iterable[heartbeat.ProcessPart],
+    *,
+    stopped_by: Iterable[signal.Signals] = (),
 ) -> tuple[Loop, list[Companion]]:
-    """Return the loop that routes, at each hint and at each poll for lost hints, and what runs beside it already."""
+    """Return the loop that routes, at each hint and at each poll for lost hints, and what runs beside it already.
+
+    `stopped_by`: signals that stop the loop, also one that comes while the rest starts.
+    """
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
+    for number in stopped_by:
+        signal.signal(number, lambda *_: loop.stop())
 
     def ring() -> None:
         turns.expect()

@@ -62,6 +62,8 @@ class Timeline:
 def of_owner(tx: Tx, query: Wanted, limit: int) -> Timeline:
     """Return the memories that begin last of those that overlap the span."""
     values = asdict(query) | {
+        "statuses": list(query.statuses),
+        "trusts": list(query.trusts),
         "until": query.until or _NEVER,
         "id_end": first_id(min(query.until or _NEVER, _NEVER) + _SLACK),
         "most": LOOKED_AT,

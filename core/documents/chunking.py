@@ -119,9 +119,8 @@ def _markdown_blocks(content: str, begin: int) -> list[_Block]:
         if heading:
             level = int(token.tag[1])
             over = [*((n, title) for n, title in over if n < level), (level, _heading(tokens[at + 1]))]
-        blocks.append(
-            _Block(start, tuple(title for _, title in over), heading, is_item or token.type != "paragraph_open")
-        )
+        by_lines = is_item or token.type != "paragraph_open"
+        blocks.append(_Block(start, tuple(title for _, title in over), heading, lines=by_lines))
     return blocks if blocks and blocks[0].start <= begin else [_Block(begin, ()), *blocks]
 
 

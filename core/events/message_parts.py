@@ -25,8 +25,13 @@ DEPTH: Final = 4
 _TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """Parts of text, and the field that holds it."""
 
-_KEYED: Final = tuple(
-    "function_call function_response inline_data file_data executable_code code_execution_result".split()
+_KEYED: Final = (
+    "function_call",
+    "function_response",
+    "inline_data",
+    "file_data",
+    "executable_code",
+    "code_execution_result",
 )
 """Parts without a type, which Gemini names by the key of their value."""
 

@@ -17,13 +17,20 @@ __all__ = ["ClientMessage", "UnreadableMessage", "normalized", "normalized_resul
 
 Role = Literal["user", "assistant", "system", "tool"]
 
-_NAMES: Final[Mapping[Role, str]] = {
-    "user": "user human",
-    "assistant": "assistant ai model bot chatbot gpt",
-    "system": "system developer",
-    "tool": "tool function",
+ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "chatbot": "assistant",
+    "gpt": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
 }
-ROLES: Final[Mapping[str, Role]] = {name: role for role, names in _NAMES.items() for name in names.split()}
 """Roles by the names that clients give them, in lower case."""
 
 DESCRIBED: Final = "content_parts"

@@ -36,13 +36,17 @@ def commands(sentence: str) -> bool:
     """Return whether a sentence commands to delete, of whatever, but from a place that it names."""
     if any(pattern.search(sentence) for pattern in (NEGATED, QUESTION, WRITING, REPORT)):
         return False
-    is_elsewhere = FOREIGN.search(sentence) and not MEMORY_SOURCE.search(sentence)
-    return BARE.search(sentence) is not None and not is_elsewhere
+    return BARE.search(sentence) is not None and not _is_elsewhere(sentence)
 
 
 def declares(sentence: str) -> bool:
     """Return whether a sentence says that something is or was deleted."""
     return DECLARED.search(sentence) is not None and not _UNDONE.search(sentence)
+
+
+def _is_elsewhere(sentence: str) -> bool:
+    """Return whether something is to be taken from anything but the memory: "from the list"."""
+    return FOREIGN.search(sentence) is not None and not MEMORY_SOURCE.search(sentence)
 
 
 _FORMS: Final = [language.forgetting.asking for language in languages.ALL if language.forgetting]

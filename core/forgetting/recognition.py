@@ -80,7 +80,7 @@ def recognise(message: str, asks: Asks | None = None) -> Recognised | None:
     """
     spans = pieces(message)
     candidates = [*windows(message, spans), *_naming_values(message, spans)]
-    logits = {window: by_words(window.text) for window in candidates if not NEGATED.search(plain(window.text))}
+    logits = {window: by_words(window.text) for window in candidates if not _is_negated(window.text)}
     if not logits:
         return None
     if asks is None:
@@ -99,6 +99,11 @@ def _read(message: str, spans: Sequence[TextSpan], logits: Mapping[Stretch, floa
     score = (own[best] + whole) / 2 + WORDS_COUNT * logits[candidates[best]]
     is_likely = score >= LIKELY or max(logits.values()) >= PLAIN
     return Recognised(_asking(candidates, own), sure=score >= SURE) if is_likely else None
+
+
+def _is_negated(text: str) -> bool:
+    """Return whether a text asks for the opposite, "don't forget …", in nearly the same words."""
+    return NEGATED.search(plain(text)) is not None
 
 
 def stretch(message: str, spans: Sequence[TextSpan], window: Stretch) -> str:

@@ -149,7 +149,8 @@ def issue(
             "statement": STATEMENTS["request that can be undone"],
         }
     receipt = Receipt(body, sign.sign(body))
-    store(tx, tenant_id, receipt)
+    if not store(tx, tenant_id, receipt):
+        raise RuntimeError(f"The receipt {body['id']} was not stored: there is one with its id already.")
     return receipt
 
 

@@ -33,7 +33,18 @@ STATUSES: Final[Mapping[str, str]] = {
 
 _GOALS: Final = ("goal", "objective", "title", "name", "task", "summary", "description")
 _TITLES: Final = ("title", "content", "step", "text", "description", "task", "name", "action", "goal")
-_CHILDREN: Final = tuple("steps todos plan tasks items substeps subtasks children todo_list checklist".split())
+_CHILDREN: Final = (
+    "steps",
+    "todos",
+    "plan",
+    "tasks",
+    "items",
+    "substeps",
+    "subtasks",
+    "children",
+    "todo_list",
+    "checklist",
+)
 _STATES: Final = ("status", "state")
 _TICKS: Final = ("done", "completed", "is_done", "is_completed", "checked", "finished")
 _PAST: Final = ("past_steps", "completed_steps")

@@ -133,7 +133,15 @@ def _arrays_of(rows: Sequence[Json], names: Sequence[str]) -> dict[str, str | No
 
 
 _KINDS: Final = {
-    **dict.fromkeys("session_id id event_id user_id group_id agent_id role speaker content".split(), "text"),
+    "session_id": "text",
+    "id": "text",
+    "event_id": "text",
+    "user_id": "text",
+    "group_id": "text",
+    "agent_id": "text",
+    "role": "text",
+    "speaker": "text",
+    "content": "text",
     "occurred_at": "timestamptz",
     "utc_offset": "int",
     "importance": "float8",

@@ -46,11 +46,20 @@ EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     "category": _one_of(Category),
     "topic": _one_of(Topic),
     "importance": SHARE,
-    **dict.fromkeys("absorbed memory_ids filled_in".split(), LIST),
-    **dict.fromkeys(
-        "version searches without_memories passages message_count messages tokens to_position".split(), COUNT
-    ),
-    **dict.fromkeys("params counts may_decide".split(), OBJECT),
+    "absorbed": LIST,
+    "memory_ids": LIST,
+    "filled_in": LIST,
+    "version": COUNT,
+    "searches": COUNT,
+    "without_memories": COUNT,
+    "passages": COUNT,
+    "message_count": COUNT,
+    "messages": COUNT,
+    "tokens": COUNT,
+    "to_position": COUNT,
+    "params": OBJECT,
+    "counts": OBJECT,
+    "may_decide": OBJECT,
     **dict.fromkeys(
         (
             "user_id group_id session_id memory_id message_id document_id rebuild_id dispatch_id decision_id content "

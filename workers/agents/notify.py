@@ -127,7 +127,11 @@ def _send(tools: Tools, job: Job, texts: Sequence[str]) -> Outcome:
     carrier = _carrier(tools, address)
     if carrier is not None:
         notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), body)
-        return endpoint_health.call_endpoint(tools, job, channel, partial(carrier.send, notice), result)
+
+        def hand_over() -> None:
+            carrier.send(notice)  # A notifier of another package may return something, which is no result.
+
+        return endpoint_health.call_endpoint(tools, job, channel, hand_over, result)
     content = {"text": body, "channel": channel, "event_id": job.event.id}
     parcel = WebhookRequest(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return webhook_client.deliver(tools, job, parcel, result)

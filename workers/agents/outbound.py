@@ -135,8 +135,16 @@ def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:
 
 def _event_json(event: Event, gathered: object) -> Json:
     """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
-    names = "id event_type source subject time payload correlation_id causation_id".split()
-    document = {name: getattr(event, name) for name in names} | {"time": event.time.isoformat()}
+    document = {
+        "id": event.id,
+        "event_type": event.event_type,
+        "source": event.source,
+        "subject": event.subject,
+        "time": event.time.isoformat(),
+        "payload": event.payload,
+        "correlation_id": event.correlation_id,
+        "causation_id": event.causation_id,
+    }
     return document | ({"gathered": gathered} if gathered else {})
 
 

@@ -41,8 +41,8 @@ def wanted(**more: Any) -> Wanted:
         "user_id": "ada",
         "group_id": None,
         "axis": "true",
-        "statuses": list(Status),
-        "trusts": ["candidate"],
+        "statuses": tuple(Status),
+        "trusts": ("candidate",),
     }
     return Wanted(**given | more)
 

@@ -112,6 +112,15 @@ def test_neither_the_user_nor_zero_counts_stand_in_a_receipt(app: Database, uniq
     assert issued.body["counts"] == {"messages": 3}
 
 
+def test_erasing_ends_with_an_error_where_its_receipt_cannot_be_stored(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issued = _issued(app, SIGNER)
+    monkeypatch.setattr(receipts, "uuid7", lambda: UUID(issued.body["id"]))
+    with pytest.raises(RuntimeError, match="was not stored"):
+        _issued(app, SIGNER)
+
+
 def test_who_knows_what_was_erased_finds_its_receipt_and_nobody_finds_another(app: Database) -> None:
     issued = _issued(app, SIGNER, subject="ada")
     with app.tenant(TENANT) as tx:

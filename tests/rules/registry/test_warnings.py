@@ -8,6 +8,7 @@ from core.storage.db import Database
 from rules.document.schema import Rule
 from rules.registry import folder, warnings
 from rules.registry.limits import Allowed
+from rules.registry.live_rules import LiveRules
 from tests.rules.registry.samples import emits
 from tests.rules.registry.stored import save
 from tests.rules.samples import a_document, a_leaf, a_rule
@@ -61,3 +62,19 @@ def test_a_stored_rule_that_cannot_be_read_takes_no_part(app: Database) -> None:
         tx.execute(text('UPDATE rules SET document = \'{"name": "back", "from": "later"}\' WHERE name = \'back\''))
     accept(app, event("a"), event("b"))
     assert warned(app, a_rule(**FORTH)) == {}
+
+
+def test_a_stored_rule_whose_target_is_gone_takes_no_part_as_routers_ignore_it(app: Database, queue: Database) -> None:
+    save(app, BACK)
+    accept(app, event("a"), event("b"))
+    assert list(warned(app, a_rule(**FORTH))) == ["/actions/0"]
+    gone = {"action_type": "run_agent", "target": "pager"}
+    with app.tenant(TENANT) as tx:
+        with_gone = text("UPDATE rules SET document = jsonb_insert(document, '{actions,0}', cast(:gone AS jsonb))")
+        tx.execute(with_gone, {"gone": json.dumps(gone)})
+    book = LiveRules(0)
+    with queue.queue() as tx:
+        book.refresh(tx)
+    assert book.of(TENANT).get("back") is None
+    assert warned(app, a_rule(**FORTH)) == {}
+    assert planned(app, FORTH) == {"forth": []}

@@ -1,0 +1,7 @@
+"""Fixtures that the tests of deliveries share."""
+
+from __future__ import annotations
+
+from tests.core.packages import publish
+
+__all__ = ["publish"]
