@@ -68,15 +68,15 @@ def _pair(message: str, statement: str) -> Pair:
     return message, f"Ada said: “{statement}”"
 
 
-def ends(reader: LocalReader, told: Sequence[Told], *, show: bool) -> Iterator[str]:
+def ends(reader: LocalReader, cases: Sequence[Told], *, show: bool) -> Iterator[str]:
     """Yield a line for each language, and with `show` one for each pair that is judged wrongly.
 
     As in production, a message ends the likeliest statements beside it, and makes others doubtful.
     """
-    ending = endings.may_end(reader, [each.message for each in told])
-    readings = endings.read(reader, list(dict.fromkeys(pair for each in told for pair in each.pairs)))
+    ending = endings.may_end(reader, [each.message for each in cases])
+    readings = endings.read(reader, list(dict.fromkeys(pair for each in cases for pair in each.pairs)))
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for each in told:
+    for each in cases:
         values = [readings[pair].likely for pair in each.pairs]
         least = max(endings.LEAST, max(values) - endings.MARGIN)
         for pair, value, is_over in zip(each.pairs, values, each.over, strict=True):
