@@ -67,7 +67,6 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "workers/app": "wiring of Celery",
     "workers/beat": "wiring of Celery",
     "workers/wiring": "wiring",
-    "workers/processes": "entry points, run by the tests of the stack",
 }
 """Modules that need no test of their name, with the reason."""
 
