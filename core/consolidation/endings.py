@@ -24,7 +24,7 @@ from core.types import Candidate, Category
 NEAREST: Final = 20
 """Earlier statements that are read with a new one, of those of its batch as many again."""
 
-TENTATIVE: Final = 10
+TENTATIVE: Final = 4
 """Sentences that were not kept, the nearest, that are read with a new statement beside those."""
 
 LATER: Final = 5
@@ -99,11 +99,11 @@ class Reader(Protocol):
         ...
 
 
-def may_end(reader: Reader, contents: Sequence[str]) -> frozenset[str]:
-    """Return those of some statements that may end others."""
+def may_end(reader: Reader, contents: Sequence[str]) -> dict[str, float]:
+    """Return those of some statements that may end others, with the log-odds of it."""
     short = [content for content in contents if len(content) <= LONGEST]
-    log_odds = reader.ends([_words(content) for content in short])
-    return frozenset(content for content, value in zip(short, log_odds, strict=True) if value >= MAY_END)
+    log_odds = reader.ends([_words(content) for content in short]).tolist()
+    return {content: value for content, value in zip(short, log_odds, strict=True) if value >= MAY_END}
 
 
 def pairs(

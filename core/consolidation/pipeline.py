@@ -72,7 +72,7 @@ class Unkept:
 
     candidates: Sequence[Candidate] = ()
     vectors: Mapping[str, Vector] = field(default_factory=dict)
-    ending: frozenset[str] | None = None
+    ending: Collection[str] | None = None
 
 
 @memo_scope()
@@ -187,10 +187,10 @@ def _embedded(embedder: Embedder, contents: Sequence[str], stored: Mapping[str, 
     return {**stored, **dict(made)}
 
 
-def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> frozenset[str]:
+def _may_end(reader: endings.Reader | None, candidates: Sequence[Candidate]) -> Collection[str]:
     """Return the contents of the candidates that the trained reader is to read beside what is known."""
     contents = list(dict.fromkeys(c.content for c in candidates if c.relations is None and not c.tentative))
-    return endings.may_end(reader, contents) if reader and contents else frozenset()
+    return endings.may_end(reader, contents) if reader and contents else ()
 
 
 class _OpenPairs(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Final
 
 from sqlalchemy import text
@@ -23,14 +24,17 @@ from core.statements import redaction
 from core.storage.db import message_places
 from core.types import Candidate, Json, Message
 
-NEAREST: Final = 4
-"""Earlier messages of the user that are read for each message that may end anything."""
+LIKELY: Final = 0.0
+"""Log-odds of ending anything from which what was not kept is looked for: it costs more than to read what is known."""
+
+NEAREST: Final = 3
+"""Earlier messages of the user that are read for each message that is so likely to end something."""
 
 RECENT: Final = 300
 SCANNED: Final = 2_000
 """Sessions and messages of an owner, the newest, among which they are looked for."""
 
-MOST: Final = 24
+MOST: Final = 12
 """Tentative candidates of an owner for one reading of a session, those said last."""
 
 NOTHING: Final = Unkept()
@@ -52,7 +56,8 @@ def near(
     if consolidation.reader is None or not unrelated:
         return NOTHING
     ending = endings.may_end(consolidation.reader, list(dict.fromkeys(c.content for c in unrelated)))
-    places = {(e.session_id, e.message_id) for c in unrelated if c.content in ending for e in c.evidence}
+    likely = [candidate for candidate in unrelated if ending.get(candidate.content, -inf) >= LIKELY]
+    places = {(evidence.session_id, evidence.message_id) for candidate in likely for evidence in candidate.evidence}
     if not places:
         return Unkept(ending=ending)
     values: Json = {"user": owner.user_id, "group": owner.group_id, "session": fresh[0].session_id}

@@ -268,7 +268,7 @@ def test_the_reader_of_this_installation_knows_an_end_from_a_mention() -> None:
     told = ["I don't drink coffee anymore.", "I had a coffee with Anna this morning."]
     over, holds = reader.over([(new, "I drink three coffees a day.") for new in told]).tolist()
     assert over >= endings.LEAST > holds
-    assert endings.may_end(reader, told) == {told[0]}
+    assert set(endings.may_end(reader, told)) == {told[0]}
 
 
 class Unsure(Says):
