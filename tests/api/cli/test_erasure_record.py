@@ -14,13 +14,18 @@ from tests.doors import OTHER, opened
 
 def test_the_record_covers_all_tenants_and_names_nobody(settings: Settings, tmp_path: Path) -> None:
     with opened(settings) as door:
-        made = door.ask("POST", "/v1/memories", tenant=OTHER, json={"user_id": "ada", "content": "Ada lives in Turin."})
+        made = door.ask(
+            "POST",
+            "/v1/memories",
+            tenant=OTHER,
+            json={"user_id": "wilhelmina", "content": "Wilhelmina lives in Turin."},
+        )
         assert made.is_success, made.text
-        assert door.ask("DELETE", "/v1/users/ada", tenant=OTHER).status_code == 200
+        assert door.ask("DELETE", "/v1/users/wilhelmina", tenant=OTHER).status_code == 200
     lines = list(erasure_record.lines(settings, datetime.now(UTC)))
     kinds = [(entry.get("kind"), entry.get("tenant")) for entry in map(json.loads, lines)]
     assert kinds == [(None, None), ("receipt", OTHER), ("tombstone", OTHER)]
-    assert "ada" not in "".join(lines).lower()
+    assert "wilhelmina" not in "".join(lines).lower()
     record = tmp_path / "record.jsonl"
     record.write_text("".join(lines))
     assert not erasure_record.repeat_file(settings, record), "the database that was recorded has them"
