@@ -48,40 +48,45 @@ def of(rows: Iterable[Any]) -> Doubts:
     )
 
 
-_DOUBTS = f"""
-    JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}'
-    JOIN memories n ON n.id = r.from_id AND n.trust NOT IN ('{Trust.REJECTED}', '{Trust.QUARANTINED}')
-         AND coalesce(n.said_at, n.occurred_at) >= coalesce(m.said_at, m.occurred_at)
+_IS_DOUBTED = f"""EXISTS (
+    SELECT FROM relations r WHERE r.to_id = m.id AND r.relation = '{Relation.MAY_SUPERSEDE}' AND EXISTS (
+        SELECT FROM memories n WHERE n.id = r.from_id AND n.trust NOT IN ('{Trust.REJECTED}', '{Trust.QUARANTINED}')
+        AND coalesce(n.said_at, n.occurred_at) >= coalesce(m.said_at, m.occurred_at) OFFSET 0)
+    {{}} OFFSET 0)
 """
 """Whether the later memory holds still does not matter: what it may have ended has not begun again.
 
 Said again after it, a memory is doubted no more.
 """
 
-_OF_MESSAGES = f"""
-    FROM evidence e JOIN memories m ON m.id = e.memory_id AND m.status = '{Status.ACTIVE}' {{}}
-    WHERE (e.session_id, e.message_id) IN (
-        SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+_ELSEWHERE = """AND NOT EXISTS (
+    SELECT FROM evidence o WHERE o.memory_id = r.from_id AND o.session_id = m.session_id
+    AND o.message_id = m.message_id OFFSET 0)
 """
 
 _DOUBTED = text(f"""
+    WITH spoken AS MATERIALIZED (
+        SELECT w.session_id, w.message_id, e.quote, m.id, m.status, m.said_at, m.occurred_at,
+               m.level = 0 AND m.category <> 'episode' AS is_told
+        FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS w (session_id, message_id)
+        CROSS JOIN LATERAL (
+            SELECT memory_id, quote FROM evidence
+            WHERE session_id = w.session_id AND message_id = w.message_id OFFSET 0
+        ) AS e
+        CROSS JOIN LATERAL (SELECT * FROM memories WHERE id = e.memory_id OFFSET 0) AS m
+    )
     SELECT m.id AS memory_id, NULL AS session_id, NULL AS message_id, cast(NULL AS bigint) AS quoted
-    FROM memories m {_DOUBTS} WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}'
+    FROM memories m WHERE m.id = ANY(:ids) AND m.status = '{Status.ACTIVE}' AND {_IS_DOUBTED.format("")}
     UNION
-    SELECT m.id, e.session_id, e.message_id, NULL {_OF_MESSAGES.format(_DOUBTS)} AND NOT EXISTS (
-        SELECT FROM evidence o
-        WHERE o.memory_id = n.id AND (o.session_id, o.message_id) = (e.session_id, e.message_id))
-    UNION
-    SELECT m.id, e.session_id, e.message_id, NULL {
-    _OF_MESSAGES.format(f"JOIN relations r ON r.to_id = m.id AND r.relation = '{Relation.SUPERSEDES_PART}'")
-}
+    SELECT m.id, m.session_id, m.message_id, NULL FROM spoken m
+    WHERE m.status = '{Status.ACTIVE}' AND ({_IS_DOUBTED.format(_ELSEWHERE)} OR EXISTS (
+        SELECT FROM relations r WHERE r.to_id = m.id AND r.relation = '{Relation.SUPERSEDES_PART}' OFFSET 0))
     UNION
     SELECT NULL, session_id, message_id, cast(sum(length(quote)) AS bigint) FROM (
-        SELECT DISTINCT e.session_id, e.message_id, e.quote
-        FROM evidence e JOIN memories m ON m.id = e.memory_id
-             AND m.status = '{Status.SUPERSEDED}' AND m.level = 0 AND m.category <> 'episode'
-        WHERE (e.session_id, e.message_id) IN (
-            SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+        SELECT DISTINCT session_id, message_id, quote FROM spoken WHERE status = '{Status.SUPERSEDED}' AND is_told
     ) AS quoted GROUP BY session_id, message_id
 """)
-"""A memory of which a part was superseded says what remains; the messages that it rests on say the whole."""
+"""A memory of which a part was superseded says what remains; the messages that it rests on say the whole.
+
+`OFFSET 0` keeps each look-up by key: a plan that knows no values would read all memories instead.
+"""
