@@ -7,7 +7,8 @@ from uuid import UUID
 
 from core.events.log import Emission
 from core.memory.changes import Add, Confirm, Derive, Dispute, Merge, Owner, Replace
-from core.memory.rows import MemoryRow, Statement
+from core.memory.rows import MemoryRow
+from core.statements.succession import Statement
 from core.types import Candidate, Json, Trust
 
 IMPORTANT = 0.8

@@ -10,19 +10,6 @@ from uuid import UUID
 from core.types import Json
 
 
-class Statement(Protocol):
-    """Fields that a row, a candidate and a known memory share."""
-
-    @property
-    def content(self) -> str: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def attribute(self) -> str | None: ...
-    @property
-    def value(self) -> str | None: ...
-
-
 class KnownRow(Protocol):
     """Columns of a memory by which a candidate is compared with it."""
 

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from core.language.lexicon import DIRECTED
 from core.memoize import memoized_in_scope
 from core.memory import identity
-from core.memory.rows import Statement
 from core.statements import comparison, succession
+from core.statements.succession import Statement
 from core.storage import tables
 from core.storage.db import Tx, inserting, recordset, run_together
 from core.storage.multiquery import BoundStatement

@@ -36,7 +36,7 @@ class Gathered:
 
 
 class Statement(Protocol):
-    """Common fields of a candidate and a known memory."""
+    """Common fields of a candidate, a known memory and its row."""
 
     @property
     def content(self) -> str: ...
