@@ -166,7 +166,9 @@ def test_rows_of_another_tenant_stay_invisible(one: Database) -> None:
     count = text("SELECT count(*) AS n FROM working WHERE key = :n")
     with one.tenant(TENANT) as tx:
         tx.execute(put, {"tenant": TENANT})
-    for _ in range(9):
+        # Left alone, the server decides by what it estimates of a table that other tests fill.
+        tx.execute(text("SET plan_cache_mode = force_generic_plan"))
+    for _ in range(3):
         assert numbers(one, "k", statement=count) == [1]
         with one.asking("another", (count, {"n": "k"})) as (_, ((row,),)):
             assert row.n == 0
