@@ -131,15 +131,18 @@ class Stream:
         )
         assert sorted(row.id for row in logged) == sorted(self.accepted)
         turns = sorted(name for name in self.accepted if name.count("-") == 1)
-        for query in (_DECIDED, _HANDED_ON, _DONE):
-            self._assert_once(turns, {row.id: row.number for row in self.cluster.select(query, like=like, rule=RULE)})
-        for query in (_MESSAGES, _MEMORIES, _ANNOUNCED):
-            self._assert_once(self._users, {row.user_id: row.number for row in self.cluster.select(query, like=like)})
+        for effect, query in _EFFECTS_OF_EVENTS.items():
+            counts = {row.id: row.number for row in self.cluster.select(query, like=like, rule=RULE)}
+            self._assert_once(effect, turns, counts)
+        for effect, query in _EFFECTS_OF_TALKS.items():
+            counts = {row.user_id: row.number for row in self.cluster.select(query, like=like)}
+            self._assert_once(effect, self._users, counts)
         assert self.cluster.select("SELECT id, target, error FROM dispatches WHERE status = 'dead'") == []
 
     @staticmethod
-    def _assert_once(names: Iterable[str], counts: Mapping[str, int]) -> None:
-        assert {name: counts.get(name, 0) for name in {*names, *counts} if counts.get(name, 0) != 1} == {}
+    def _assert_once(effect: str, names: Iterable[str], counts: Mapping[str, int]) -> None:
+        other_counts = {name: counts.get(name, 0) for name in {*names, *counts} if counts.get(name, 0) != 1}
+        assert not other_counts, f"{effect}, not once: {other_counts}"
 
     @property
     def told(self) -> int:
@@ -184,6 +187,9 @@ _MEMORIES = """
 _ANNOUNCED = """
     SELECT user_id, count(*) AS number FROM events WHERE event_type = 'memory.created' AND user_id LIKE :like GROUP BY 1
 """
+
+_EFFECTS_OF_EVENTS: Final = {"decided": _DECIDED, "handed on": _HANDED_ON, "dispatch done": _DONE}
+_EFFECTS_OF_TALKS: Final = {"message stored": _MESSAGES, "memory written": _MEMORIES, "memory announced": _ANNOUNCED}
 
 
 def figure(name: str, seconds: Any) -> None:

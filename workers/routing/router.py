@@ -540,8 +540,8 @@ _NEXT = """
     ), share AS MATERIALIZED (
         SELECT ceil(:limit / greatest(count(*), 1)::float8)::int AS events FROM served
     ), fresh AS (
-        SELECT one.tenant_id, one.seq FROM served, LATERAL (
-            SELECT tenant_id, seq FROM events
+        SELECT one.* FROM served, LATERAL (
+            SELECT tenant_id, seq, session_id FROM events
             WHERE routed_at IS NULL AND tenant_id = served.tenant_id AND seq >= :since
             ORDER BY seq LIMIT (SELECT events FROM share) {lock}
         ) AS one
@@ -551,12 +551,23 @@ _NEXT = """
 the age of their oldest events, those with the longest backlogs would always come first."""
 
 _CLAIM = text(f"""
-    {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}
-    UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
-    WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
+    {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}, elsewhere AS (
+        SELECT e.tenant_id, e.session_id, min(e.seq) AS seq
+        FROM (SELECT tenant_id, max(seq) AS seq FROM fresh GROUP BY tenant_id) AS last
+        JOIN events e ON e.routed_at IS NULL AND e.tenant_id = last.tenant_id AND e.seq BETWEEN :since AND last.seq
+        WHERE e.session_id IS NOT NULL AND (e.tenant_id, e.seq) NOT IN (SELECT tenant_id, seq FROM fresh)
+        GROUP BY e.tenant_id, e.session_id
+    )
+    UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of
+    FROM fresh LEFT JOIN elsewhere USING (tenant_id, session_id)
+    WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq AND (elsewhere.seq IS NULL OR elsewhere.seq > fresh.seq)
     RETURNING {event_log.COLUMNS}, (SELECT min(seq) FROM heads)
 """)
-"""Claims the next unrouted events; the mark is rolled back if deciding fails, because it is one transaction."""
+"""Claims the next unrouted events; the mark is rolled back if deciding fails, because it is one transaction.
+
+What another router holds of a session keeps back what follows in that session: a `session.ended` that is decided before
+the last message would not end the wait that this message begins.
+"""
 
 _COMING = text(f"""
     {_NEXT.format(lock="")}

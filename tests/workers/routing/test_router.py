@@ -397,6 +397,19 @@ def test_an_event_is_decided_once_however_often_it_is_routed(app: Database, queu
     assert len(rows(queue, "dispatches")) == 20
 
 
+def test_what_follows_in_a_session_waits_for_what_another_router_holds(
+    app: Database, queue: Database, works: Works
+) -> None:
+    first, last, other = said("I live in Porto."), ended(), ended("s2")
+    accept(app, first, last, other, event())
+    with queue.queue() as elsewhere:
+        elsewhere.execute(text("SELECT FROM events WHERE seq = (SELECT min(seq) FROM events) FOR UPDATE"))
+        assert router.route(works.router)[0] == 2
+        assert router.route(works.router)[0] == 0
+    assert unrouted(queue) == 2
+    assert router.route(works.router)[0] == 2
+
+
 def test_if_the_decision_cannot_be_written_the_event_stays_unrouted(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
