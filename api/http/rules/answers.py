@@ -47,7 +47,7 @@ class PlannedRule(Answer):
     """Effect of an import on a rule."""
 
     name: str
-    does: str = Field(description="`create`, `update`, `delete` or `keep`")
+    does: str = Field(description="`create`, `change`, `delete` or `keep`")
     version: int = Field(description="Version in force; 0: there is none")
     diff: str
     warnings: list[ProblemPlace] = optional("Of a rule that is new or changed")

@@ -8949,7 +8949,7 @@ export interface components {
             name: string;
             /**
              * Does
-             * @description `create`, `update`, `delete` or `keep`
+             * @description `create`, `change`, `delete` or `keep`
              */
             does: string;
             /**

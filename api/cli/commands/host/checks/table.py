@@ -158,7 +158,7 @@ OF_SERVICE: Final = (
         needs=("api",),
     ),
 )
-"""Where anything runs."""
+"""Of installations of which something runs."""
 
 OF_SERVERS: Final = (
     Check(
@@ -359,7 +359,7 @@ OF_SERVERS: Final = (
         applies=broker.is_rabbitmq,
     ),
 )
-"""Where the database of what runs is known."""
+"""Of those whose database is known."""
 
 
 def _where(applies: Callable[[Installation], bool], checks: Iterable[Check]) -> Iterator[Check]:
