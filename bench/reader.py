@@ -12,11 +12,11 @@ with all heads together (`bench.reader_data`). Reported for each author who is l
 and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; of how
 many slips the correction is found with both values; precision and recall of the other heads. `--talk` adds ordinary
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
-on, at half the rate; `--shares` reads a part of the examples of some tasks, but all pairs of the files that `--whole`
-names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that labelled data
-was added (decision 0078); the files l to o of `changes_data` are newer. `--behind` fits heads on what the stored layers
-read, without PyTorch. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs
-PyTorch, which nothing else here does; an epoch of all takes some 40 minutes on two cores.
+on, at half the rate; `--shares` reads a part of the examples of some tasks, but all pairs and sentences of the files
+that `--whole` names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that
+labelled data was added (decisions 0078 and 0096). `--behind` fits heads on what the stored layers read, without
+PyTorch. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which
+nothing else here does; an epoch of all takes an hour on two cores.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ TASKS = {
     "meant": ("meant",),
     "slips": ("slips",),
     "changes": ("over", "same", "more"),
+    "lists": ("which",),
     "matters": ("matters",),
 }
 """The heads that read the texts of each task."""
@@ -59,6 +60,12 @@ RIDGES = {"ends": 10.0, "leans": 3.0, "explains": 3.0}
 
 HEAD_NAMES = tuple(head for heads in TASKS.values() for head in heads)
 BATCH = 32
+LISTS = 8
+"""Lists in a batch: each has as many statements."""
+
+BEGINS_AS = {"which": "over"}
+"""Heads that begin as another one if nothing is stored of them."""
+
 UPPER_RATE, HEAD_RATE = 6e-5, 1e-3
 WARM_UP = 60
 STEADY = 0.02
@@ -78,13 +85,14 @@ class Row:
     """An example as tokens.
 
     `labels`: what each head of the task should say, NaN where that is not known. `places`: first and last token of the
-    wrong value and of the right one.
+    wrong value and of the right one. `spans`: where the statements of a list stand, each of which has a label.
     """
 
     task: str
     tokens: Sequence[int]
     labels: Sequence[float]
     places: Sequence[int] | None
+    spans: Sequence[tuple[int, int]] = ()
 
 
 class Cutter:
@@ -95,6 +103,9 @@ class Cutter:
         self._tokens = Tokens(self._unigram, pieces.first, pieces.last)
 
     def row(self, example: Example) -> Row:
+        if example.each:
+            joined = reader.join_list(self._tokens, example.texts[0], example.texts[1:])
+            return Row(example.task, joined.ids, [*map(float, example.each)], None, joined.spans[1:])
         joined = reader.join(self._tokens, example.texts)
         places = None
         if example.values is not None:
@@ -185,6 +196,15 @@ def network(folder: Any) -> Any:
             pooled = self.drop(torch.cat([states[:, 0], mean], 1))
             return torch.cat([self.heads[head](pooled) for head in heads], 1)
 
+        def log_odds_of_each(self, head: str, states: Any, spans: Sequence[Sequence[tuple[int, int]]]) -> Any:
+            """Return the log-odds of each statement of the lists of a batch, in a row."""
+            pooled = [
+                torch.cat([states[at, 0], states[at, start:end].mean(0)])
+                for at, own in enumerate(spans)
+                for start, end in own
+            ]
+            return self.heads[head](self.drop(torch.stack(pooled)))[:, 0]
+
     return Network()
 
 
@@ -225,9 +245,13 @@ class Training:
     def _step(self, batch: Sequence[Row], below: Any, present: Any) -> float:
         torch = self._torch
         states = self.network.above(below, present)
-        labels = torch.tensor([row.labels for row in batch])
+        if batch[0].spans:
+            labels = torch.tensor([label for row in batch for label in row.labels])
+            guessed = self.network.log_odds_of_each(*TASKS[batch[0].task], states, [row.spans for row in batch])
+        else:
+            labels = torch.tensor([row.labels for row in batch])
+            guessed = self.network.log_odds(TASKS[batch[0].task], states, present)
         labelled = ~labels.isnan()
-        guessed = self.network.log_odds(TASKS[batch[0].task], states, present)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(guessed[labelled], labels[labelled])
         placed = [at for at, row in enumerate(batch) if row.places is not None]
         if placed:
@@ -257,10 +281,11 @@ class Training:
                     put(getattr(layer, theirs).weight, stored[f"{number}.{name}.weight"])
                     put(getattr(layer, theirs).bias, stored[f"{number}.{name}.bias"])
             for name, head in self.network.heads.items():
-                if HEADS + name not in stored:
+                begins = HEADS + (name if HEADS + name in stored else BEGINS_AS.get(name, name))
+                if begins not in stored:
                     continue  # A head that is new.
-                put(head.weight, stored[HEADS + name][None, :-1])
-                put(head.bias, stored[HEADS + name][-1:])
+                put(head.weight, stored[begins][None, :-1])
+                put(head.bias, stored[begins][-1:])
             put(self.network.places.weight, stored[HEADS + reader.PLACES].T)
 
     def weights(self) -> dict[str, Any]:
@@ -308,7 +333,8 @@ def _batches(rows: Sequence[Row]) -> list[list[Row]]:
     batches = []
     for task in TASKS:
         own = sorted((row for row in rows if row.task == task), key=lambda row: len(row.tokens) // 6)
-        batches += [own[at : at + BATCH] for at in range(0, len(own), BATCH)]
+        size = LISTS if own and own[0].spans else BATCH
+        batches += [own[at : at + size] for at in range(0, len(own), size)]
     return batches
 
 
@@ -434,7 +460,7 @@ def main() -> None:
     left_out = frozenset(parsed.left_out)
     examples = reader_data.examples(left_out, parsed.talk, draw)
     shares = {task: float(share) for task, _, share in (each.partition("=") for each in parsed.shares)}
-    whole = {example.texts for example in reader_data.changes_by(frozenset(parsed.whole))}
+    whole = {example.texts for example in reader_data.examples_by(frozenset(parsed.whole))}
     rows = [
         cutter.row(example)
         for example in examples

@@ -70,6 +70,12 @@ LONGEST = 400
 ALIKE = 6
 """Earlier sentences that share most words with a message, beside those that it ends."""
 
+TOGETHER = 8
+"""Statements that are read together with a message."""
+
+QUIET = 0.3
+"""Share of the statements of talks that end nothing which are read beside what is like them."""
+
 OVER = frozenset({"updates", "ends", "part", "corrects"})
 """Effects of a message on a statement that no longer holds, or not as it was said."""
 
@@ -80,12 +86,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Texts of a task, and what is true of them by head; for a corrected slip both values."""
+    """Texts of a task, and what is true of them by head; for a corrected slip both values.
+
+    `each`: of a message and statements that are read together, whether it ends each of these.
+    """
 
     task: str
     texts: tuple[str, ...]
     labels: Mapping[str, bool]
     values: tuple[str, str] | None = None
+    each: tuple[bool, ...] = ()
 
 
 def authors() -> Mapping[str, list[Json]]:
@@ -151,6 +161,7 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         ),
         *pairs(left_out),
         *_changing_talks(draw),
+        *lists(left_out, draw),
         *(example for name, cases in cases_in(MATTERS).items() if name not in left_out for example in mattering(cases)),
         *_mattering_talks(),
         *_mattering_alone(left_out, draw),
@@ -259,11 +270,13 @@ def pairs(left_out: frozenset[str], among: frozenset[str] | None = None) -> Iter
                 yield _unrelated(later["text"], other["earlier"])
 
 
-def changes_by(files: frozenset[str]) -> Iterator[Example]:
-    """Yield each message beside each statement of files of `pairs_data` and `changes_data`."""
+def examples_by(files: frozenset[str]) -> Iterator[Example]:
+    """Yield each message beside each statement, and each sentence, of files of `pairs_data` and its neighbours."""
     yield from pairs(frozenset(), files)
     for name, cases in cases_in(CHANGES).items():
         yield from changing(cases) if name in files else ()
+    for name, cases in cases_in(MATTERS).items():
+        yield from mattering(cases) if name in files else ()
 
 
 def _by_language(cases: Sequence[Json]) -> Mapping[str, list[Json]]:
@@ -289,6 +302,61 @@ def pairs_of(case: Json) -> Iterator[Example]:
         kind = later["kind"]
         labels = {"over": kind in OVER, "same": kind == "same", "more": kind in {"same", "more"}}
         yield Example("changes", (later["text"], case["earlier"]), labels)
+
+
+def lists(left_out: frozenset[str], draw: random.Random) -> Iterator[Example]:
+    """Yield messages with several statements: as labelled, of talks what is alike, of pairs theirs among others."""
+    for cases in cases_in(CHANGES, left_out).values():
+        by_language = _by_language(cases)
+        for case in cases:
+            ended = {effect["on"] for effect in case["effects"] if effect["kind"] in OVER}
+            statements = [(earlier["text"], at in ended) for at, earlier in enumerate(case["earlier"])]
+            others = _texts_of_others(case, by_language[case["lang"]], TOGETHER - len(statements), draw)
+            yield _list(case["message"], statements, [text["text"] for text in others], draw)
+    for cases in cases_in(PAIRS, left_out).values():
+        by_language = _by_language(cases)
+        for case in without_kept_back(cases):
+            for later in _one_of_each(case["later"], draw):
+                statement = (case["earlier"], later["kind"] in OVER)
+                others = _texts_of_others(case, by_language[case["lang"]], TOGETHER - 1, draw)
+                yield _list(later["text"], [statement], others, draw)
+    yield from _lists_of_talks(draw)
+
+
+def _list(message: str, statements: Sequence[tuple[str, bool]], others: Sequence[str], draw: random.Random) -> Example:
+    both = [*statements, *((other, False) for other in others if other not in dict(statements))][:TOGETHER]
+    draw.shuffle(both)
+    return Example("lists", (message, *(text for text, _ in both)), {}, each=tuple(is_over for _, is_over in both))
+
+
+def _texts_of_others(case: Json, cases: Sequence[Json], most: int, draw: random.Random) -> list[Any]:
+    """Return what was said earlier in other cases, at most so much."""
+    others = [other for other in draw.sample(cases, min(most + 1, len(cases))) if other is not case][: max(0, most)]
+    return [draw.choice(other["earlier"]) if "message" in other else other["earlier"] for other in others]
+
+
+def _one_of_each(later: Sequence[Json], draw: random.Random) -> list[Json]:
+    """Return a message that ends its statement and one that does not, if there are any."""
+    kinds = [[each for each in later if (each["kind"] in OVER) == is_over] for is_over in (True, False)]
+    return [draw.choice(kind) for kind in kinds if kind]
+
+
+def _lists_of_talks(draw: random.Random) -> Iterator[Example]:
+    """Yield the sentences of the labelled talks that state something, each with the earlier ones most like it."""
+    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
+        talk = talks.talk_of(name)
+        ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
+        before: list[tuple[str, frozenset[str], frozenset[str]]] = []
+        turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
+        for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
+            new, stated = sentence["text"], frozenset(sentence["facts"])
+            words = frozenset(terms(new))
+            over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
+            alike = sorted(((len(words & own), draw.random(), text) for text, _, own in before), reverse=True)
+            statements = [(text, True) for text in dict.fromkeys(over[-TOGETHER:])]
+            if before and (over or draw.random() < QUIET):
+                yield _list(new, statements, list(dict.fromkeys(text for *_, text in alike if text not in over)), draw)
+            before.append((new, stated, words))
 
 
 def ending(left_out: frozenset[str]) -> Iterator[Example]:

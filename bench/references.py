@@ -46,7 +46,7 @@ def contexts(reader: LocalReader, cases: Sequence[Json]) -> Iterator[str]:
             for language in (case["lang"], "all"):
                 counts[language][f"{way} {case['needs']} {context is not None}"] += 1
                 if case["needs"] and context is not None:
-                    right = context == case["before"][case["which"]]
+                    right = context != "" and context in case["before"][case["which"]]
                     counts[language][f"{way} right"] += right
     for language, count in counts.items():
         yield f"{language}: {'; '.join(_line(count, way) for way in ways)}"

@@ -33,7 +33,7 @@ LATER: Final = 5
 MAY_END: Final = -0.75
 """Log-odds of ending anything from which a statement is read with others."""
 
-LEAST: Final = 2.0
+LEAST: Final = 2.25
 """Log-odds from which a statement counts as ended."""
 
 DOUBT: Final = 1.0
@@ -50,6 +50,12 @@ CLAUSE: Final = 0.5
 
 LEANS: Final = 0.7
 """Log-odds from which a clause says nothing without one that is over."""
+
+TOGETHER: Final = 8
+"""Earlier statements, the likeliest, that are compared with each other: which of them does a new one end?"""
+
+COMPARED: Final = 0.5
+"""Weight of how much less likely than the likeliest of them a statement is in that comparison."""
 
 MARGIN: Final = 0.3
 """Log-odds below those of the likeliest within which a statement ends others, too: most end one thing, or two."""
@@ -92,6 +98,10 @@ class Reader(Protocol):
 
     def over(self, pairs: Sequence[Pair]) -> Floats:
         """Return the log-odds that the first text of each pair ends what the second one says."""
+        ...
+
+    def which(self, text: str, earlier: Sequence[str]) -> Floats:
+        """Return the log-odds that a text ends each of some earlier ones, which are read all together."""
         ...
 
     def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
@@ -157,18 +167,38 @@ def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
     "I quit the orchestra" beside "I'm a nurse, and I play the cello in an orchestra" looks half as likely to end
     anything as beside its second clause.
     """
-    whole = dict(zip(pairs, reader.over([(_words(new), _words(old)) for new, old in pairs]).tolist(), strict=True))
+    alone = dict(zip(pairs, reader.over([(_words(new), _words(old)) for new, old in pairs]).tolist(), strict=True))
+    losses = _losses(reader, alone)
+    whole = {pair: value - losses.get(pair, 0.0) for pair, value in alone.items()}
     clauses_of = {
         (new, old): _clauses(old) if whole[new, old] >= FLOOR and len(old) <= LONGEST else [] for new, old in pairs
     }
     texts = dict.fromkeys((_words(new), clause) for (new, _), several in clauses_of.items() for clause in several)
     log_odds = dict(zip(texts, reader.over(list(texts)).tolist(), strict=True))
     parts = {
-        (new, old): [log_odds[_words(new), clause] + CLAUSE for clause in several]
+        (new, old): [log_odds[_words(new), clause] + CLAUSE - losses.get((new, old), 0.0) for clause in several]
         for (new, old), several in clauses_of.items()
     }
     over = _with_dependent({pair: _over(whole[pair], parts[pair]) for pair in pairs}, clauses_of, reader)
     return {pair: _reading(pair[1], whole[pair], parts[pair], over[pair]) for pair in pairs}
+
+
+def _losses(reader: Reader, alone: Mapping[Pair, float]) -> dict[Pair, float]:
+    """Return the log-odds that comparing them takes from the earlier statements that a new one is likeliest to end.
+
+    Read alone, what is like the statement that is over looks over, too; read together, less so.
+    """
+    likeliest: dict[str, list[str]] = {}
+    for new, old in sorted(alone, key=lambda pair: -alone[pair]):
+        likeliest.setdefault(new, []).append(old)
+    losses = dict[Pair, float]()
+    for new, several in likeliest.items():
+        compared = several[:TOGETHER]
+        if len(compared) > 1 and alone[new, compared[0]] >= FLOOR:
+            values = reader.which(_words(new), [_words(old) for old in compared])
+            fallen = (COMPARED * (values.max() - values)).tolist()
+            losses |= {(new, old): loss for old, loss in zip(compared, fallen, strict=True)}
+    return losses
 
 
 def _reading(old: str, whole: float, parts: Sequence[float], over: frozenset[int]) -> Reading:

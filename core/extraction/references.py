@@ -16,12 +16,16 @@ from core.extraction import durability
 from core.extraction.speakers import REACH, HeardMessage
 from core.language import languages
 from core.language.language import Grammar
+from core.statements import clauses
 
 LEAST: Final = 0.0
 """Log-odds from which a sentence leans on what was said before it."""
 
 LAST: Final = 0.5
 """Log-odds by which the sentence said last is likelier to explain the next."""
+
+SHORTER: Final = 1.0
+"""Log-odds by which a clause may explain a sentence less likely than all of its own sentence, and stand for it."""
 
 BY_WORDS: Final = 0.5
 """Log-odds by which a sentence with words that refer back is likelier to lean."""
@@ -45,7 +49,7 @@ class Reader(Protocol):
 
 
 def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[str | None]:
-    """Return for each sentence the earlier one that explains it, "" if there is none; None: it stands alone."""
+    """Return for each sentence what explains it of an earlier one, "" if nothing does; None: it stands alone."""
     if reader is None or not located:
         return [
             by_words(heard, position, language) if language.refers_back(heard.sentences[position]) else None
@@ -66,10 +70,30 @@ def contexts(located: Sequence[LocatedSentence], reader: Reader | None) -> list[
         max(
             ((next(log_odds) + (LAST if at == len(several) else 0), before) for at, before in enumerate(several, 1)),
             default=(0.0, ""),
-        )[1]
+        )
         for several in earlier
     ]
-    return [before if leans else None for before, leans in zip(likeliest, leaning, strict=True)]
+    explained = [(before, text, value) for (value, before), (text, _) in zip(likeliest, texts, strict=True)]
+    return [before if leans else None for before, leans in zip(_clauses(explained, reader), leaning, strict=True)]
+
+
+def _clauses(explained: Sequence[tuple[str, str, float]], reader: Reader) -> list[str]:
+    """Return of each earlier sentence the clause that explains the later one about as well as all of it, if one does.
+
+    "Svenja is coming, she studies geography in Leipzig" tells who is vegan by its first clause; the second one is a
+    fact of its own, which may end.
+
+    `explained`: earlier sentences with the later one and the log-odds of explaining it.
+    """
+    several = [clauses.clauses(before) for before, *_ in explained]
+    parts = [[clauses.bare(clause) for clause in those] if len(those) > 1 else [] for those in several]
+    pairs = [(part, text) for (_, text, _), those in zip(explained, parts, strict=True) for part in those]
+    log_odds = iter(reader.explains(pairs).tolist())
+    result = []
+    for (before, _, whole), those in zip(explained, parts, strict=True):
+        value, part = max(((next(log_odds), part) for part in those), default=(-np.inf, before))
+        result.append(part if value >= whole - SHORTER else before)
+    return result
 
 
 def by_words(heard: HeardMessage, position: int, language: Grammar) -> str:

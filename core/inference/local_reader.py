@@ -67,6 +67,14 @@ class LocalReader:
         """Return the log-odds that the first text of each pair ends what the second one says. Raises as `asks` does."""
         return self._log_odds("over", pairs)
 
+    def which(self, text: str, earlier: Sequence[str]) -> Floats:
+        """Return the log-odds that a text ends each of some earlier ones, read all together. Raises as `asks` does."""
+        if not earlier:
+            return np.empty(0, dtype=np.float32)
+        result: Floats = self._reader.get().log_odds_of_each("which", text, earlier)
+        self._reader.touch()
+        return result
+
     def values(self, statement: str, reply: str, message: str) -> tuple[str, str, float]:
         """Return the value of a statement that a message corrects, the right one, and how probable both are.
 

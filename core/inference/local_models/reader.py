@@ -32,6 +32,13 @@ PLACES: Final = "places"
 LIMITS: Final[Mapping[int, Sequence[int]]] = {1: (128,), 2: (100, 50), 3: (70, 30, 60)}
 """Tokens of each of so many texts that are read together; what is longer is cut."""
 
+TOGETHER: Final = 8
+"""Statements that are read beside a text at a time, as in training."""
+
+MESSAGE_TOKENS: Final = 70
+STATEMENT_TOKENS: Final = 40
+"""Tokens of a message, and of each statement that is read beside it and others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -44,6 +51,11 @@ class Joined:
     ids: Sequence[int]
     places: Sequence[Sequence[tuple[int, int]]]
     starts: Sequence[int]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the first token of each text and the one behind its last; of an empty text the separator's."""
+        return [(start, start + max(1, len(places))) for start, places in zip(self.starts, self.places, strict=True)]
 
     def tokens_of(self, text: int, part: str) -> tuple[int, int] | None:
         """Return the first and the last token of the first place of a part of a text; None if it has none."""
@@ -59,9 +71,18 @@ class Joined:
 
 def join(tokens: Tokens, texts: Sequence[str]) -> Joined:
     """Return texts as they are read together, two separators between them."""
+    return _join(tokens, texts, LIMITS[len(texts)])
+
+
+def join_list(tokens: Tokens, message: str, statements: Sequence[str]) -> Joined:
+    """Return a message and statements as they are read together, so that these are compared with each other, too."""
+    return _join(tokens, [message, *statements], [MESSAGE_TOKENS, *[STATEMENT_TOKENS] * len(statements)])
+
+
+def _join(tokens: Tokens, texts: Sequence[str], limits: Sequence[int]) -> Joined:
     ids, starts = [tokens.first], list[int]()
     places, normal = list[list[tuple[int, int]]](), list[str]()
-    for text, most in zip(texts, LIMITS[len(texts)], strict=True):
+    for text, most in zip(texts, limits, strict=True):
         normalised = tokens.unigram.normalised(text)
         cut = tokens.unigram.places(normalised, most)
         ids += [tokens.last, tokens.last] if starts else []
@@ -90,6 +111,20 @@ class Reader:
         weights = self._heads[head]
         result: Floats = self.pooled(texts) @ weights[:-1] + weights[-1]
         return result
+
+    def log_odds_of_each(self, head: str, text: str, statements: Sequence[str]) -> Floats:
+        """Return what a head says of each of some statements that are read with a text, `TOGETHER` at a time."""
+        weights = self._heads[head]
+        parts = [self._each(text, statements[at : at + TOGETHER]) for at in range(0, len(statements), TOGETHER)]
+        result: Floats = np.concatenate(parts) @ weights[:-1] + weights[-1]
+        return result
+
+    def _each(self, text: str, statements: Sequence[str]) -> Floats:
+        """Return what heads read of each statement: the first state of all, and the mean of its own."""
+        joined = join_list(self._tokens, text, statements)
+        states = self._layers.states([joined.ids])[0][0]
+        means = np.stack([states[start:end].mean(axis=0) for start, end in joined.spans[1:]])
+        return np.concatenate([np.broadcast_to(states[0], means.shape), means], axis=1)
 
     def pooled(self, texts: Sequence[tuple[str, ...]]) -> Floats:
         """Return what heads read of each text, pair or triple: its first state, and the mean of all."""

@@ -39,6 +39,9 @@ class Says:
         self.read += pairs
         return np.array([2.5 if pair in self._pairs else -2.5 for pair in pairs], dtype=np.float32)
 
+    def which(self, text: str, earlier: Sequence[str]) -> Floats:
+        return Says.over(self, [(text, old) for old in earlier])
+
     def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
         return np.array([5.0 if text in self._leaning else -5.0 for text, _ in sentences], dtype=np.float32)
 

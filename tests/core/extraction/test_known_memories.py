@@ -163,6 +163,9 @@ class Knowing:
     def over(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         return np.array([5.0 if earlier == self.ended else -5.0 for _, earlier in pairs], dtype=np.float32)
 
+    def which(self, text: str, earlier: Sequence[str]) -> NDArray[np.float32]:
+        return self.over([(text, each) for each in earlier])
+
     def leans(self, sentences: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         return np.full(len(sentences), -5.0, dtype=np.float32)
 

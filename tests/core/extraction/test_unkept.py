@@ -42,6 +42,9 @@ class Judge:
     def over(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         return _log_odds("Mondays" in new and "Thursday" in old for new, old in pairs)
 
+    def which(self, text: str, earlier: Sequence[str]) -> Floats:
+        return self.over([(text, each) for each in earlier])
+
     def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
         return _log_odds(False for _ in sentences)
 
