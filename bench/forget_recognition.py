@@ -8,15 +8,16 @@ saw its author. Ordinary turns of `bench.talks` ask for nothing, and count less.
 which sentence does: the one with the highest log-odds is taken, and the weights are trained again (multiple-instance
 learning; Andrews et al. 2002). Reported for each fold: how many requests, and how many other messages, are taken for a
 request by words alone, and how many perhaps. `--write` trains on everything.
-`--ordinary`: what of the conversations of a LoCoMo file and of the held-out talks, in which nobody asks to forget
-anything, is taken for a request all the same, by the reader and by words alone. Nothing was trained on them.
+`--ordinary`: what of the conversations of a LoCoMo file, of the held-out talks and of those of `bench/unseen`, in which
+nobody asks to forget anything, is taken for a request all the same, by the reader and by words alone. Nothing was
+trained on them.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from core.forgetting import recognition
 from core.forgetting.recognition import LIKELY_BY_WORDS, SURE_BY_WORDS, pieces, windows
 from core.inference import local_reader
 from core.language import ngrams
+from core.types import Json
 
 ORDINARY = "ordinary"
 ORDINARY_WEIGHT = 0.5
@@ -143,11 +145,14 @@ def unseen(locomo: Path) -> Iterator[tuple[str, list[str]]]:
         for turn in turns
     ]
     yield "LoCoMo", random.Random(1).sample(texts, min(SAMPLE, len(texts)))
-    sessions = [session for name in sorted(talks.HELD_OUT) for session in talks.talk_of(name)["sessions"]]
-    yield (
-        "held-out talks",
-        [turn["content"] for session in sessions for turn in session["turns"] if turn["role"] == "user"],
-    )
+    yield "held-out talks", _spoken(talks.talk_of(name) for name in sorted(talks.HELD_OUT))
+    yield "ordinary talks", _spoken(talks.talk_of(name, talks.UNSEEN) for name in talks.talks(talks.UNSEEN))
+
+
+def _spoken(conversations: Iterable[Json]) -> list[str]:
+    """Return the messages of the people of conversations."""
+    sessions = [session for talk in conversations for session in talk["sessions"]]
+    return [turn["content"] for session in sessions for turn in session["turns"] if turn["role"] == "user"]
 
 
 def report_ordinary(locomo: Path, *, show: bool) -> None:

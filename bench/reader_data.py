@@ -64,6 +64,9 @@ More would teach that nothing fits: "make that 12" corrects any statement with a
 MOST_OF_A_KIND = 2_000
 """Texts of each file of talk, and replies, that are read."""
 
+MOST_TOLD = 5_000
+"""Messages of `pairs_data` that are read as asking for nothing."""
+
 LONGEST = 400
 """Characters of ordinary talk that are read."""
 
@@ -144,12 +147,8 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
     """
     by_author = {name: cases for name, cases in authors().items() if name not in left_out}
     slips = {name: pairs for name, pairs in corrections().items() if name not in left_out}
-    replies = [reply for turns in conversations() for reply in turns[1::2] if reply]
-    kinds = [replies, *(list(_spoken_texts(file)) for file in talk)]
-    others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
     return [
-        *_asking(by_author),
-        *(_asks_nothing(text) for text in [*ordinary(by_author, draw), *others]),
+        *asking(left_out, talk, draw),
         *_meaning(by_author, draw),
         *_slips(slips, draw),
         *_correcting_nothing(by_author, draw),
@@ -166,6 +165,26 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         *_mattering_talks(),
         *_mattering_alone(left_out, draw),
     ]
+
+
+def asking(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random) -> Iterator[Example]:
+    """Yield messages that ask to forget something, and what people say that does not: `talk` as for `examples`."""
+    by_author = {name: cases for name, cases in authors().items() if name not in left_out}
+    replies = [reply for turns in conversations() for reply in turns[1::2] if reply]
+    kinds = [replies, *(list(_spoken_texts(file)) for file in talk)]
+    others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
+    yield from _asking(by_author)
+    yield from map(_asks_nothing, [*ordinary(by_author, draw), *others, *_told(left_out, draw)])
+
+
+def _told(left_out: frozenset[str], draw: random.Random) -> Iterator[str]:
+    """Yield what people say of themselves: it lasts, changes or ends, and nobody asks to forget it."""
+    for cases in cases_in(MATTERS, left_out).values():
+        yield from (sentence["text"] for sentence, _ in _sentences(cases))
+    for cases in cases_in(CHANGES, left_out).values():
+        yield from (case["message"] for case in cases)
+    later = [each["text"] for cases in cases_in(PAIRS, left_out).values() for case in cases for each in case["later"]]
+    yield from draw.sample(later, min(MOST_TOLD, len(later)))
 
 
 def _asks_nothing(text: str) -> Example:
@@ -359,7 +378,7 @@ def _lists_of_talks(draw: random.Random) -> Iterator[Example]:
             before.append((new, stated, words))
 
 
-def ending(left_out: frozenset[str]) -> Iterator[Example]:
+def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     """Yield messages, and whether they end or change anything that was said before; ordinary talk does not."""
     for name, cases in cases_in(PAIRS).items():
         for case in without_kept_back(cases) if name not in left_out else ():
@@ -433,7 +452,7 @@ def _sentences(cases: Sequence[Json]) -> Iterator[tuple[Json, str]]:
                 before = turn["text"]
 
 
-def leaning(left_out: frozenset[str]) -> Iterator[Example]:
+def leaning(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     """Yield sentences behind what was said before, and whether they need it to be understood."""
     for case in _references(left_out):
         before = " ".join(case["before"])[-durability.BEFORE :].strip()
@@ -444,7 +463,7 @@ def leaning(left_out: frozenset[str]) -> Iterator[Example]:
                 yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
 
 
-def explaining(left_out: frozenset[str]) -> Iterator[Example]:
+def explaining(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     """Yield what was said before with a sentence that needs some of it, and whether it is that."""
     for case in _references(left_out):
         for at, before in enumerate(case["before"] if case["needs"] else ()):

@@ -28,6 +28,7 @@ from core.language.en import third_person
 from core.types import Message
 
 FOLDER = Path(__file__).parent / "talks_data"
+UNSEEN = FOLDER.parent / "unseen" / "talks"
 HELD_OUT = frozenset({"en-i", "en-l", "zh-i", "zh-l"})
 """Conversations on which nothing is trained and no rule is mended: what is measured on them is a first meeting."""
 DERIVED = frozenset({"episode"})

@@ -23,10 +23,10 @@ Floats = NDArray[np.float32]
 Asks = Callable[[Sequence[str]], Floats]
 """Returns the log-odds that each text asks to forget something."""
 
-SURE: Final = 2.5
+SURE: Final = 2.35
 """Log-odds from which a message asks."""
 
-LIKELY: Final = 1.5
+LIKELY: Final = 0.5
 """Log-odds from which a message may ask, so that what it means is held for approval."""
 
 WORDS_COUNT: Final = 0.3

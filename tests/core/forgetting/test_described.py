@@ -63,9 +63,10 @@ def test_what_is_named_is_meant_and_nothing_like_it(memories: list[str], message
     ("memories", "message"),
     [
         (["My library card number is 20994."], "Please forget my credit card number."),
-        (
+        pytest.param(
             ["My blood pressure is high.", "I donate blood twice a year."],
             "Don't keep my blood type in your notes about me.",
+            marks=ERRS,
         ),
         (["My sister lives in Rome.", "I live in Turin."], "Forget my brother's address."),
         (["我用的是招商银行的卡。", "我的图书证号是88213。"], "把我的信用卡号从你的记忆里清掉"),

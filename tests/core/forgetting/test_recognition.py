@@ -88,6 +88,26 @@ def test_reports_questions_refusals_idioms_and_texts_do_not_ask(message: str) ->
     assert recognised is None or not recognised.sure
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "With my wasp allergy I'm not climbing up there.",
+        "The stopcock is behind the washing machine, in case I can't find it again.",
+        "Oh, and the tablets I told you about are different ones now.",
+        "Nothing gets stored in that cellar, ever.",
+        "Ich fahr keinen Lift, ich hab Platzangst, das vergess ich nie.",
+        "Die Pässe liegen in der Blechdose im Flur, falls ich mal frage.",
+        "Ya sabes, pescado sí, pero carne no.",
+        "Je suis infirmière de nuit, mais ça, tu le sais déjà.",
+        "名刺が出てきましたが、誰なのかまったく思い出せません。",
+        pytest.param("户口本在床头柜里，你替我记着，我老忘。", marks=ERRS),
+        "万一哪天我忘了，你讲给我听。",
+    ],
+)
+def test_what_people_tell_of_themselves_does_not_ask(message: str) -> None:
+    assert recognition.recognise(message, reader().asks) is None
+
+
 def test_the_sentence_that_asks_is_named() -> None:
     assert asking("I have a new phone. Please forget my old number. What is the weather like?") == [1]
 
