@@ -298,6 +298,25 @@ def test_what_may_be_over_is_doubted_and_not_ended() -> None:
     assert doubts(changes) == [(add.id, old.id)]
 
 
+def test_what_is_like_the_statement_that_ends_is_left_once_they_are_compared() -> None:
+    oboe, horn = a_known(PLAYS, 0.8, said_at=BEFORE), a_known("Ben plays the oboe.", 0.9, said_at=BEFORE)
+
+    class Comparing(Says):
+        def which(self, text: str, earlier: Sequence[str]) -> Floats:
+            return np.array([3.0 if old == PLAYS else -1.0 for old in earlier], dtype=np.float32)
+
+    pairs = (GAVE_UP, PLAYS), (GAVE_UP, "Ben plays the oboe.")
+    for reader, expected in ((Says(*pairs), {oboe.id, horn.id}), (Comparing(*pairs), {oboe.id})):
+        (add,) = [
+            change
+            for change in decided(reader, [a_candidate(GAVE_UP)], KnownSet.of([oboe, horn]))
+            if isinstance(change, Add)
+        ]
+        assert {add.supersedes.id if add.supersedes else None, *(end.known.id for end in add.retired)} - {
+            None
+        } == expected
+
+
 def test_at_most_two_are_doubted_the_likeliest() -> None:
     lessons = [a_known(f"Ada has {word} lessons.", 0.8, said_at=BEFORE) for word in ("oboe", "flute", "horn")]
     reader = Unsure(*[(GAVE_UP, memory.content) for memory in lessons])

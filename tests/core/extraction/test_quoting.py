@@ -156,6 +156,15 @@ def test_the_reader_knows_what_a_sentence_needs_and_which_sentence_explains_it()
     assert allergic.content == "Ada said: “I'm allergic to nuts, so keep that in mind.”"
 
 
+def test_of_a_sentence_that_explains_it_the_clause_that_does_is_quoted() -> None:
+    said = [
+        message("user", "My sister Svenja comes on Friday, she studies geography in Leipzig."),
+        message("user", "She's been vegan for years.", 2),
+    ]
+    (vegan,) = extract(said, Says("vegan", leaning="She's been", naming="Svenja"), {"m2"})
+    assert vegan.content == "After “My sister Svenja comes on Friday”, Ada said: “She's been vegan for years.”"
+
+
 def test_a_sentence_that_leans_on_nothing_said_is_quoted_alone() -> None:
     (kept,) = extract([message("user", "The older one is seven already.")], Says("seven", leaning="older"))
     assert kept.content == "Ada said: “The older one is seven already.”"
