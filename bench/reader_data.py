@@ -369,13 +369,13 @@ def _lists_of_talks(draw: random.Random) -> Iterator[Example]:
         turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
         for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
             new, stated = sentence["text"], frozenset(sentence["facts"])
-            words = frozenset(terms(new))
+            own_terms = frozenset(terms(new))
             over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
-            alike = sorted(((len(words & own), draw.random(), text) for text, _, own in before), reverse=True)
+            alike = sorted(((len(own_terms & theirs), draw.random(), text) for text, _, theirs in before), reverse=True)
             statements = [(text, True) for text in dict.fromkeys(over[-TOGETHER:])]
             if before and (over or draw.random() < QUIET):
                 yield _list(new, statements, list(dict.fromkeys(text for *_, text in alike if text not in over)), draw)
-            before.append((new, stated, words))
+            before.append((new, stated, own_terms))
 
 
 def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:

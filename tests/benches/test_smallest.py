@@ -43,6 +43,7 @@ QUICK: Final = {
     "forget_cost": Run("--seconds 0.05", {"SAMPLE": 5}),
     "guard": Run("--locomo {tmp}/locomo.json --longmemeval {tmp}/longmemeval.json.gz"),
     "metrics": Run(),
+    "questions": Run("--cases {tmp}/questions.jsonl"),
     "rooms": Run(),
     "runbooks": Run(),
     "local_models": Run("--check", lines=0),
@@ -171,6 +172,7 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pairs": "endings_data/pairs_dev.jsonl",
         "parts": "endings_data/parts_dev.jsonl",
         "plain": "plain_data/plain_a.jsonl",
+        "questions": "questions_data/questions_a.jsonl",
         "read_pairs": "pairs_data/pairs_p.jsonl",
         "references": "references_data/references_a.jsonl",
     }
