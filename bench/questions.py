@@ -1,4 +1,4 @@
-"""Which of eight statements that are near a question answers it, by the certainty that answers and reranking go by.
+"""Certainty of answers among near misses: of eight statements near a question, is the most certain one an answer?
 
     python -m bench.questions [--cases bench/unseen/questions_u.jsonl] [--show]
 
@@ -25,7 +25,7 @@ from core.inference.embedders import Embedder
 from core.types import Json
 
 
-def chosen(embedder: Embedder, cases: Sequence[Json]) -> Iterator[tuple[int, float]]:
+def most_certain(embedder: Embedder, cases: Sequence[Json]) -> Iterator[tuple[int, float]]:
     """Yield the place of the most certain statement of each case, and its certainty."""
     for case in cases:
         vectors = np.asarray(embedder.embed([statement["text"] for statement in case["statements"]]))
@@ -41,7 +41,7 @@ def main() -> None:
     parsed = parser.parse_args()
     cases = reader_data.lines(parsed.cases)
     counts: Counter[str] = Counter()
-    for case, (best, certain) in zip(cases, chosen(configured_embedder.embedder(Settings()), cases), strict=True):
+    for case, (best, certain) in zip(cases, most_certain(configured_embedder.embedder(Settings()), cases), strict=True):
         kind = "answered" if case["answers"] else "never said"
         counts[kind] += 1
         counts[f"{kind}, right"] += best in case["answers"]

@@ -101,6 +101,20 @@ class Example:
     each: tuple[bool, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StatingSentence:
+    """A sentence of a talk that states a fact.
+
+    `over`: earlier ones of which it ends a fact. `earlier`: all earlier ones, with the number of terms that they share
+    with it. `ends`: it states a fact that ends one, told or not.
+    """
+
+    text: str
+    over: Sequence[str]
+    earlier: Sequence[tuple[str, int]]
+    ends: bool
+
+
 def authors() -> Mapping[str, list[Json]]:
     """Return the labelled messages about forgetting by author."""
     files = sorted([*FORGET.glob("sentences_*.jsonl"), *FORGET.glob("train/*.jsonl")])
@@ -174,10 +188,10 @@ def asking(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random) 
     kinds = [replies, *(list(_spoken_texts(file)) for file in talk)]
     others = [text for texts in kinds for text in draw.sample(texts, min(MOST_OF_A_KIND, len(texts)))]
     yield from _asking(by_author)
-    yield from map(_asks_nothing, [*ordinary(by_author, draw), *others, *_told(left_out, draw)])
+    yield from map(_asks_nothing, [*ordinary(by_author, draw), *others, *_personal_statements(left_out, draw)])
 
 
-def _told(left_out: frozenset[str], draw: random.Random) -> Iterator[str]:
+def _personal_statements(left_out: frozenset[str], draw: random.Random) -> Iterator[str]:
     """Yield what people say of themselves: it lasts, changes or ends, and nobody asks to forget it."""
     for cases in cases_in(MATTERS, left_out).values():
         yield from (sentence["text"] for sentence, _ in _sentences(cases))
@@ -362,20 +376,30 @@ def _one_of_each(later: Sequence[Json], draw: random.Random) -> list[Json]:
 
 def _lists_of_talks(draw: random.Random) -> Iterator[Example]:
     """Yield the sentences of the labelled talks that state something, each with the earlier ones most like it."""
+    for sentence in _stating_sentences():
+        alike = sorted(((shared, draw.random(), text) for text, shared in sentence.earlier), reverse=True)
+        statements = [(text, True) for text in dict.fromkeys(sentence.over[-TOGETHER:])]
+        if sentence.earlier and (sentence.over or draw.random() < QUIET):
+            others = dict.fromkeys(text for *_, text in alike if text not in sentence.over)
+            yield _list(sentence.text, statements, list(others), draw)
+
+
+def _stating_sentences() -> Iterator[StatingSentence]:
+    """Yield the sentences of the talks that are trained on which state a fact."""
     for name in sorted(set(talks.talks()) - talks.HELD_OUT):
         talk = talks.talk_of(name)
         ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
         before: list[tuple[str, frozenset[str], frozenset[str]]] = []
         turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
         for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
-            new, stated = sentence["text"], frozenset(sentence["facts"])
-            own_terms = frozenset(terms(new))
-            over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
-            alike = sorted(((len(own_terms & theirs), draw.random(), text) for text, _, theirs in before), reverse=True)
-            statements = [(text, True) for text in dict.fromkeys(over[-TOGETHER:])]
-            if before and (over or draw.random() < QUIET):
-                yield _list(new, statements, list(dict.fromkeys(text for *_, text in alike if text not in over)), draw)
-            before.append((new, stated, own_terms))
+            stated, own_terms = frozenset(sentence["facts"]), frozenset(terms(sentence["text"]))
+            yield StatingSentence(
+                sentence["text"],
+                over=[text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)],
+                earlier=[(text, len(own_terms & theirs)) for text, _, theirs in before],
+                ends=not stated.isdisjoint(ended_by.values()),
+            )
+            before.append((sentence["text"], stated, own_terms))
 
 
 def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
@@ -414,23 +438,13 @@ def kept_back(cases: Sequence[Json]) -> list[Json]:
 
 def _changing_talks(draw: random.Random) -> Iterator[Example]:
     """Yield the sentences of the labelled talks with earlier ones: those that they end, and some that are alike."""
-    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
-        talk = talks.talk_of(name)
-        ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
-        before: list[tuple[str, frozenset[str], frozenset[str]]] = []
-        turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
-        for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
-            new, stated = sentence["text"], frozenset(sentence["facts"])
-            words = frozenset(terms(new))
-            over = [text for text, facts, _ in before if any(ended_by.get(fact) in stated for fact in facts)]
-            rest = [(len(words & own), draw.random(), text) for text, _, own in before if text not in over]
-            ends = not stated.isdisjoint(ended_by.values())
-            alike, others = (ALIKE, UNRELATED) if ends else (1, 0)
-            beside = [text for _, _, text in sorted(rest, reverse=True)[:alike]]
-            beside += draw.sample([text for *_, text in rest], min(others, len(rest)))
-            yield from (Example("changes", (new, text), {"over": True}) for text in over)
-            yield from (Example("changes", (new, text), {"over": False}) for text in dict.fromkeys(beside))
-            before.append((new, stated, words))
+    for sentence in _stating_sentences():
+        rest = [(shared, draw.random(), text) for text, shared in sentence.earlier if text not in sentence.over]
+        alike, others = (ALIKE, UNRELATED) if sentence.ends else (1, 0)
+        beside = [text for _, _, text in sorted(rest, reverse=True)[:alike]]
+        beside += draw.sample([text for *_, text in rest], min(others, len(rest)))
+        yield from (Example("changes", (sentence.text, text), {"over": True}) for text in sentence.over)
+        yield from (Example("changes", (sentence.text, text), {"over": False}) for text in dict.fromkeys(beside))
 
 
 def mattering(cases: Sequence[Json]) -> Iterator[Example]:

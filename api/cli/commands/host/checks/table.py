@@ -158,7 +158,7 @@ OF_SERVICE: Final = (
         needs=("api",),
     ),
 )
-"""Of installations of which something runs."""
+"""Checks of the API, for installations that run."""
 
 OF_SERVERS: Final = (
     Check(
@@ -359,7 +359,7 @@ OF_SERVERS: Final = (
         applies=broker.is_rabbitmq,
     ),
 )
-"""Of those whose database is known."""
+"""Checks of database, broker and workers, where the database is known."""
 
 
 def _where(applies: Callable[[Installation], bool], checks: Iterable[Check]) -> Iterator[Check]:
