@@ -1,12 +1,14 @@
 """Memories that rules, a language model, and both draw from labelled conversations, and the costs of the model.
 
     IMPRINT_LLM_BASE_URL=… IMPRINT_LLM_API_KEY=… IMPRINT_LLM_MODEL=… \\
-        python -m bench.model_quality [--talks en-i zh-i] [--sessions 2] [--extractors offline llm both] [--show]
+        python -m bench.model_quality [--talks en-i zh-i] [--folder FOLDER] [--sessions 2]
+            [--extractors offline llm both] [--show]
 
 Each conversation is published to a stack of its own for each extractor, and scored as `bench.talks` does. The stack
 asks the endpoint that the settings name, for extraction and second opinions; prices are IMPRINT_LLM_INPUT_PRICE and
 IMPRINT_LLM_OUTPUT_PRICE. `--sessions` publishes the first sessions alone, and scores the facts that they state. Without
-arguments: the held-out conversations; of each, every extractor with a model asks some ten questions.
+arguments: the held-out conversations; of each, every extractor with a model asks some ten questions. With `--folder`
+alone: all of the folder.
 
 `unread`: windows that the model answered with nothing usable, twice. A model that refuses for so long that nothing has
 settled within `--minutes` of a session ends the measurement.
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from bench import arguments, talks
@@ -99,7 +102,8 @@ def extractor_settings(extractor: str) -> dict[str, str]:
 
 def main() -> None:
     parser = arguments.parser(__doc__)
-    parser.add_argument("--talks", nargs="+", default=sorted(HELD_OUT), choices=talks.talks(), metavar="TALK")
+    parser.add_argument("--talks", nargs="+", metavar="TALK")
+    parser.add_argument("--folder", type=Path, default=talks.FOLDER)
     parser.add_argument("--sessions", type=int, help="publish the first sessions of each conversation alone")
     parser.add_argument("--extractors", nargs="+", default=EXTRACTORS, choices=EXTRACTORS)
     parser.add_argument("--minutes", type=float, default=30, help="longest wait for a session to settle")
@@ -111,8 +115,8 @@ def main() -> None:
     print(f"model: {settings.llm_model} at {settings.llm_base_url}, prompts: {settings.prompts}\n")
     print(ROW.format(*HEAD))
     print(ROW.format(*("---" for _ in HEAD)))
-    for name in options.talks:
-        talk = first_sessions(talks.talk_of(name), options.sessions)
+    for name in options.talks or sorted(HELD_OUT if options.folder == talks.FOLDER else talks.talks(options.folder)):
+        talk = first_sessions(talks.talk_of(name, options.folder), options.sessions)
         for extractor in options.extractors:
             with stack(**extractor_settings(extractor)) as stand:
                 for rule in ASKING:

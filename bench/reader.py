@@ -12,8 +12,8 @@ with all heads together (`bench.reader_data`). Reported for each author who is l
 and how many other messages reach some log-odds; how many requests get exactly the statements that they mean; of how
 many slips the correction is found with both values; precision and recall of the other heads. `--talk` adds ordinary
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
-on, at half the rate; `--shares` reads a part of the examples of some tasks, but all pairs and sentences of the files
-that `--whole` names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that
+on, at half the rate; `--shares` reads a part of the examples of some tasks, but all of the messages of the files that
+`--whole` names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that
 labelled data was added (decisions 0078 and 0096). `--behind` fits heads on what the stored layers read, without
 PyTorch. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which
 nothing else here does; an epoch of all takes an hour on two cores.
@@ -452,7 +452,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--talk", nargs="*", type=Path, default=[], help="more files of ordinary talk")
     parser.add_argument("--shares", nargs="*", default=[], help="of which tasks what share is read: asks=0.1 slips=0.1")
-    parser.add_argument("--whole", nargs="*", default=[], help="files of which every pair is read")
+    parser.add_argument("--whole", nargs="*", default=[], help="files of which every message is read")
     parser.add_argument("--again", action="store_true", help="begin with the stored weights")
     parser.add_argument("--behind", nargs="*", choices=BEHIND, default=[], help="fit these heads alone")
     parser.add_argument("--write", action="store_true")
@@ -469,11 +469,11 @@ def main() -> None:
     left_out = frozenset(parsed.left_out)
     examples = reader_data.examples(left_out, parsed.talk, draw)
     shares = {task: float(share) for task, _, share in (each.partition("=") for each in parsed.shares)}
-    whole = {example.texts for example in reader_data.examples_by(frozenset(parsed.whole))}
+    whole = frozenset(reader_data.messages_of(frozenset(parsed.whole)))
     rows = [
         cutter.row(example)
         for example in examples
-        if draw.random() < shares.get(example.task, 1.0) or example.texts in whole
+        if draw.random() < shares.get(example.task, 1.0) or example.texts[0] in whole
     ]
     random.seed(0)
     random.shuffle(rows)

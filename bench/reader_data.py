@@ -7,7 +7,8 @@ statement or does not; `wrong` and `right` are the value in the statement and th
 that update, end, repeat or leave it; every tenth statement of an author is kept for choosing thresholds.
 `references_data`: a sentence behind some said before it, and which of them it needs to be understood, if any.
 `matters_data`: conversations, and of each sentence whether it matters for months; `plain_data` and
-`work_data/train.jsonl`: single sentences, of talk and from work.
+`work_data/train.jsonl`: single sentences, of talk and from work. `talks_data` (but the held-out ones) and
+`ordinary_talks`: conversations of months, of each sentence the facts that it states, and which fact ends which.
 `ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
 and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
 of it for one or the other.
@@ -34,6 +35,7 @@ CHANGES = Path(__file__).with_name("changes_data")
 PAIRS = Path(__file__).with_name("pairs_data")
 PLAIN = Path(__file__).with_name("plain_data")
 MATTERS = Path(__file__).with_name("matters_data")
+ORDINARY_TALKS = Path(__file__).with_name("ordinary_talks")
 PEOPLE = Path(__file__).with_name("people_data")
 REFERENCES = Path(__file__).with_name("references_data")
 SENTENCES = Path(__file__).with_name("work_data") / "train.jsonl"
@@ -135,10 +137,14 @@ def conversations() -> list[list[str]]:
     """Return ordinary conversations: what a person said and what was replied, in turn, the person first and last."""
     files = sorted(ORDINARY.glob("*.jsonl"))
     return [case["turns"] for file in files for case in lines(file)] + [
-        list(_alternating(session["turns"]))
-        for name in sorted(set(talks.talks()) - talks.HELD_OUT)
-        for session in talks.talk_of(name)["sessions"]
+        list(_alternating(session["turns"])) for talk in trained_talks().values() for session in talk["sessions"]
     ]
+
+
+def trained_talks() -> Mapping[str, Json]:
+    """Return the labelled talks that are trained on, by their names."""
+    dense = {name: talks.talk_of(name) for name in sorted(set(talks.talks()) - talks.HELD_OUT)}
+    return dense | {name: talks.talk_of(name, ORDINARY_TALKS) for name in talks.talks(ORDINARY_TALKS)}
 
 
 def _alternating(turns: Sequence[Json]) -> Iterator[str]:
@@ -282,18 +288,10 @@ def changing(cases: Sequence[Json], draw: random.Random | None = None) -> Iterat
                 yield _unrelated(case["message"], draw.choice(other["earlier"])["text"])
 
 
-def pairs(left_out: frozenset[str], among: frozenset[str] | None = None) -> Iterator[Example]:
-    """Yield each statement with each later message, and these with statements of other cases of their language.
-
-    The same ones each time. `among`: the authors; None: all.
-    """
+def pairs(left_out: frozenset[str]) -> Iterator[Example]:
+    """Yield each statement with each later message, and these with statements of other cases of their language."""
     draw = random.Random(0)
-    cases = [
-        case
-        for name, cases in cases_in(PAIRS).items()
-        if name not in left_out and (among is None or name in among)
-        for case in without_kept_back(cases)
-    ]
+    cases = [case for cases in cases_in(PAIRS, left_out).values() for case in without_kept_back(cases)]
     by_language = _by_language(cases)
     for case in cases:
         yield from pairs_of(case)
@@ -303,13 +301,16 @@ def pairs(left_out: frozenset[str], among: frozenset[str] | None = None) -> Iter
                 yield _unrelated(later["text"], other["earlier"])
 
 
-def examples_by(files: frozenset[str]) -> Iterator[Example]:
-    """Yield each message beside each statement, and each sentence, of files of `pairs_data` and its neighbours."""
-    yield from pairs(frozenset(), files)
+def messages_of(files: frozenset[str]) -> Iterator[str]:
+    """Yield the messages of files of `pairs_data`, `changes_data`, `matters_data` and of talks, as they are read."""
+    for name, cases in cases_in(PAIRS).items():
+        yield from (later["text"] for case in cases for later in case["later"] if name in files)
     for name, cases in cases_in(CHANGES).items():
-        yield from changing(cases) if name in files else ()
+        yield from (case["message"] for case in cases if name in files)
     for name, cases in cases_in(MATTERS).items():
-        yield from mattering(cases) if name in files else ()
+        yield from (sentence["text"] for sentence, _ in _sentences(cases) if name in files)
+    for name, talk in trained_talks().items():
+        yield from (sentence["text"] for sentence in _told(talk) if name in files)
 
 
 def _by_language(cases: Sequence[Json]) -> Mapping[str, list[Json]]:
@@ -386,12 +387,10 @@ def _lists_of_talks(draw: random.Random) -> Iterator[Example]:
 
 def _stating_sentences() -> Iterator[StatingSentence]:
     """Yield the sentences of the talks that are trained on which state a fact."""
-    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
-        talk = talks.talk_of(name)
+    for talk in trained_talks().values():
         ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
         before: list[tuple[str, frozenset[str], frozenset[str]]] = []
-        turns = (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user")
-        for sentence in (sentence for turn in turns for sentence in turn["sentences"] if sentence["facts"]):
+        for sentence in (sentence for sentence in _told(talk) if sentence["facts"]):
             stated, own_terms = frozenset(sentence["facts"]), frozenset(terms(sentence["text"]))
             yield StatingSentence(
                 sentence["text"],
@@ -402,6 +401,12 @@ def _stating_sentences() -> Iterator[StatingSentence]:
             before.append((sentence["text"], stated, own_terms))
 
 
+def _told(talk: Json) -> Iterator[Json]:
+    """Yield the sentences of the person of a talk."""
+    for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
+        yield from turn["sentences"]
+
+
 def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     """Yield messages, and whether they end or change anything that was said before; ordinary talk does not."""
     for name, cases in cases_in(PAIRS).items():
@@ -410,12 +415,10 @@ def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     for name, cases in cases_in(CHANGES).items():
         for case in cases if name not in left_out else ():
             yield Example("ends", (case["message"],), {"ends": any(e["kind"] in OVER for e in case["effects"])})
-    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
-        talk = talks.talk_of(name)
+    for talk in trained_talks().values():
         enders = {fact["ended_by"] for fact in talk["facts"]}
-        for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
-            for sentence in turn["sentences"]:
-                yield Example("ends", (sentence["text"],), {"ends": not enders.isdisjoint(sentence["facts"])})
+        for sentence in _told(talk):
+            yield Example("ends", (sentence["text"],), {"ends": not enders.isdisjoint(sentence["facts"])})
     for turns in conversations():
         yield from (Example("ends", (text,), {"ends": False}) for text in turns[::4])
 
@@ -509,8 +512,8 @@ def mattering_plain(cases: Sequence[Json]) -> Iterator[Example]:
 
 
 def _mattering_talks() -> Iterator[Example]:
-    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
-        yield from _mattering_talk(talks.talk_of(name))
+    for talk in trained_talks().values():
+        yield from _mattering_talk(talk)
 
 
 def _mattering_talk(talk: Json) -> Iterator[Example]:
