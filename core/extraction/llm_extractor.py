@@ -23,7 +23,7 @@ from core.memory.identity import KnownMemory
 from core.statements import comparison
 from core.types import Candidate, Category, Ended, Evidence, Kind, Message, Relations, Shown, Topic
 
-VERSION: Final = "v4"
+VERSION: Final = "v5"
 
 QUOTE_CHARACTERS = 500
 """Characters of a message stored as a quote."""

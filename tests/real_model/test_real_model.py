@@ -170,7 +170,7 @@ def test_a_conversation_is_extracted_and_nothing_of_the_rules_is_lost(
     assert kept <= {(m.content, m.attribute, m.value) for m in rows(app, with_model)}
     calls = calls_of(app, "extract")
     assert_recorded(calls)
-    assert {call.prompt.removesuffix("+repair") for call in calls} == {"extract.production.en.v4"}
+    assert {call.prompt.removesuffix("+repair") for call in calls} == {"extract.production.en.v5"}
     for one in rows(app, "SELECT * FROM dispatches WHERE target = 'memory_consolidator' AND status = 'done'"):
         asked = [call for call in calls if call.dispatch_id == one.id]
         usable = any(call.outcome == "ok" for call in asked)

@@ -50,7 +50,7 @@ def test_by_itself_a_model_reads_where_there_is_one_and_the_rules_where_there_is
 
 def test_who_is_set_reads_whatever_else_is_there(client: ChatClient) -> None:
     assert chosen(client, extractor="offline").name == "offline"
-    assert chosen(client, extractor="llm", prompts="eval").prompt == "extract.eval.v4"
+    assert chosen(client, extractor="llm", prompts="eval").prompt == "extract.eval.v5"
     assert chosen(client, "offline", extractor="llm").name == "offline", "or who is asked for"
     assert chosen(client, extractor="both").name == "llm", "the rules read beside it"
 

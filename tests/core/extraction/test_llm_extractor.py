@@ -152,7 +152,7 @@ def test_units_are_told_by_the_new_messages_and_say_by_which_prompt(model: Model
     says = {"statements": [], "units": [told, unit("Before", [1]), unit("None", []), unit("Empty", [2], summary=" ")]}
     (one,) = read(model, message(2, "He is called Tom."), before=(CAT,), says=says).units
     assert (one.message_ids, one.subject, one.keywords) == (["m2"], "Cats", ["cat", "Tom"])
-    assert one.prompt == "extract.production.en.v4"
+    assert one.prompt == "extract.production.en.v5"
 
 
 def test_what_was_said_before_is_shown_apart_and_one_line_a_message(model: Model) -> None:
@@ -256,9 +256,9 @@ def test_the_prompt_is_of_the_set_and_in_the_language_of_the_window_and_the_ledg
     reader = extractor(model, prompts=prompts)
     noise = message(2, "x" * 500, role="tool", speaker=None)
     reader.read(Window((), (message(1, content), noise)), calls.append)
-    assert [call.prompt for call in calls] == [f"extract.{prompts}.{language}.v4"]
+    assert [call.prompt for call in calls] == [f"extract.{prompts}.{language}.v5"]
     assert model.questions[0]["messages"][0]["content"] == prompt_texts.load(calls[0].prompt)
-    assert reader.prompt == f"extract.{prompts}.v4"
+    assert reader.prompt == f"extract.{prompts}.v5"
 
 
 PEANUTS = message(1, "小林对花生过敏。")
@@ -288,7 +288,7 @@ def test_what_a_model_translates_twice_is_refused_and_the_rest_is_kept(model: Mo
 @pytest.mark.parametrize("prompts", ["production", "eval"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_prompt_names_every_field_and_every_category(prompts: str, language: str) -> None:
-    wording = prompt_texts.load(f"extract.{prompts}.{language}.v4")
+    wording = prompt_texts.load(f"extract.{prompts}.{language}.v5")
     named = FIELDS | {"statements", "units", "narrative", "summary", "keywords"} | set(llm_extractor.StatementCategory)
     assert {name for name in named if f"`{name}`" not in wording} == set()
 
@@ -324,7 +324,7 @@ def test_an_answer_that_cannot_be_used_is_mended_once(model: Model, calls: list[
     window = Window((), (message(1, "My umbrella blue is here."),))
     model.script[:] = [how]
     assert len(extractor(model).read(window, calls.append).candidates) == 1
-    assert [call.prompt for call in calls] == ["extract.production.en.v4", "extract.production.en.v4+repair"]
+    assert [call.prompt for call in calls] == ["extract.production.en.v5", "extract.production.en.v5+repair"]
     model.script[:] = [how, how]
     with pytest.raises(Never, match="missed the shape"):
         extractor(model).read(window, calls.append)

@@ -20,7 +20,7 @@ def test_an_operator_bounds_all_answers_and_sets_one_temperature() -> None:
     assert AnswerBounds().of("judge.v1") == TASKS["judge"]
     assert AnswerBounds().of("judge.v1+repair") == TASKS["judge"]
     assert AnswerBounds().of("unheard.v1") == OTHER
-    assert AnswerBounds(tokens=100).of("extract.eval.en.v4") == (100, TASKS["extract"].temperature)
+    assert AnswerBounds(tokens=100).of("extract.eval.en.v5") == (100, TASKS["extract"].temperature)
     assert AnswerBounds(tokens=10**6, temperature=1).of("judge.v1") == (TASKS["judge"].tokens, 1)
     assert max(task.tokens for task in (*TASKS.values(), OTHER)) <= AnswerBounds().tokens
 

@@ -290,7 +290,7 @@ def sent(there: Endpoint) -> list[dict[str, float]]:
 def test_each_question_has_the_limits_of_its_task_within_the_bounds() -> None:
     with endpoint(reply(GOOD)) as there:
         client = OpenAIClient(there.url, "k", "m", 5, bounds=AnswerBounds(5_000))
-        for prompt in ("extract.production.en.v4", "judge.v1"):
+        for prompt in ("extract.production.en.v5", "judge.v1"):
             client.ask(prompt, "s", "t", Facts, lambda _: None)
     assert sent(there) == [{"max_tokens": 5_000, "temperature": 0.1}, {"max_tokens": 4_096, "temperature": 0}]
 

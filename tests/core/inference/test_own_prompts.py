@@ -35,7 +35,7 @@ def in_force(app: Database, tenant: str = TENANT) -> dict[str, OwnPrompt]:
 
 def test_every_packaged_prompt_can_be_replaced() -> None:
     assert set(own_prompts.packaged_names().values()) == {path.stem for path in prompts.FOLDER.glob("*.md")}
-    assert own_prompts.packaged_name("extract.production.zh") == "extract.production.zh.v4"
+    assert own_prompts.packaged_name("extract.production.zh") == "extract.production.zh.v5"
 
 
 def test_each_prompt_is_a_version_and_the_newest_is_in_force(app: Database) -> None:

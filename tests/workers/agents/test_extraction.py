@@ -296,7 +296,7 @@ def test_the_set_of_prompts_is_the_one_that_is_set_and_the_ledger_says_so(settin
     with serving() as model, at_work(read_by(settings, model, prompts="eval")) as works:
         works.settle()
     (call,) = rows(app, "SELECT * FROM model_calls WHERE prompt LIKE 'extract.%'")
-    assert call.prompt == "extract.eval.zh.v4"
+    assert call.prompt == "extract.eval.zh.v5"
 
 
 def test_a_request_that_an_older_rule_sends_to_the_extractor_is_kept(app: Database, works: Works) -> None:
@@ -357,8 +357,8 @@ def test_a_model_that_talks_nonsense_twice_takes_nothing_from_the_rules(settings
         assert (done.result["windows"], done.result["failed"], done.result["added"]) == (1, 1, 1)
         calls = rows(app, "SELECT prompt, outcome, dispatch_id FROM model_calls ORDER BY id")
         assert [(c.prompt.rpartition(".")[2], c.outcome) for c in calls] == [
-            ("v4", "misshapen"),
-            ("v4+repair", "truncated"),
+            ("v5", "misshapen"),
+            ("v5+repair", "truncated"),
         ]
         assert {c.dispatch_id for c in calls} == {done.id}
         tried_again(app, works, dead)
@@ -423,7 +423,7 @@ def test_a_tenant_extracts_with_its_own_prompt_in_its_share_of_sessions_and_the_
     calls = rows(app, "SELECT c.prompt, d.params, e.session_id FROM model_calls c JOIN dispatches d ON d.id = "
                       "c.dispatch_id JOIN events e ON e.seq = d.event_seq ORDER BY c.id")  # fmt: skip
     used = {call.session_id: call.prompt for call in calls}
-    labels = {True: "extract.production.en.own1", False: "extract.production.en.v4"}
+    labels = {True: "extract.production.en.own1", False: "extract.production.en.v5"}
     assert used == {session: labels[own.is_used_for(session)] for session in used}
     assert set(used.values()) == set(labels.values())
     assert sum(told) == list(used.values()).count(labels[True])
