@@ -2,7 +2,8 @@
 
     python -m bench.durability [--write]
 
-Each conversation of `bench.talks` in turn is left out: weights trained on the others decide on its sentences. Reported:
+Each conversation that is trained on (`reader_data.trained_talks`, in the languages of the weights) is left out in turn:
+weights trained on the others decide on its sentences. Reported:
 the area under the curve; and at the threshold in use, how many of the sentences kept state a labelled fact at all, and
 how many of those with a fact that matters (`core`) are kept. `--write` trains on everything and writes the weights.
 Also in training: sentences from work (`work_data/train.jsonl`), and with a lower weight `lasting_sentences.txt` (+
@@ -18,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import arguments, regression
+from bench import arguments, reader_data, regression
 from bench import extract as locomo
+from bench.reader_data import Json
 from bench.regression import Row
-from bench.talks import HELD_OUT, talk_of, talks
 from core.extraction import durability, quoting, speakers
 from core.language import ngrams
 from core.language.zh.recognition import is_chinese
@@ -41,8 +42,7 @@ class Sentence:
     fact: bool
 
 
-def of_talk(name: str) -> Iterator[Sentence]:
-    talk = talk_of(name)
+def of_talk(talk: Json, language: str) -> Iterator[Sentence]:
     core = {fact["id"] for fact in talk["facts"] if fact["core"]}
     for session in talk["sessions"]:
         question = ""
@@ -50,7 +50,7 @@ def of_talk(name: str) -> Iterator[Sentence]:
             if turn["role"] == "user":
                 for position, sentence in enumerate(turn["sentences"]):
                     features = durability.features(
-                        sentence["text"], name[:2], question=question if position == 0 else "", position=position
+                        sentence["text"], language, question=question if position == 0 else "", position=position
                     )
                     keep = bool(core.intersection(sentence["facts"]))
                     yield Sentence(Row(ngrams.buckets(features), keep), bool(sentence["facts"]))
@@ -75,14 +75,19 @@ def of_others(language: str) -> Iterator[Row]:
             yield Row(ngrams.buckets(durability.features(case["text"], language)), case["keep"])
 
 
+def language_of(name: str) -> str | None:
+    """Return the language of a conversation, by its name; None: there are no weights of it."""
+    return next((language for language in LANGUAGES if language in name.split("-")), None)
+
+
 def report(by_talk: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Iterable[str]:
     """A line for each conversation that was left out of the training."""
     for name, rows in by_talk.items():
-        language = name[:2]
+        language = str(language_of(name))
         rest = [
             sentence.row
             for other, its in by_talk.items()
-            if other != name and other[:2] == language
+            if other != name and language_of(other) == language
             for sentence in its
         ]
         guessed = regression.logistic(
@@ -100,14 +105,18 @@ def main() -> None:
     parser = arguments.parser(__doc__)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    by_talk = {name: list(of_talk(name)) for name in talks() if name not in HELD_OUT}
+    by_talk = {
+        name: list(of_talk(talk, language))
+        for name, talk in reader_data.trained_talks().items()
+        if (language := language_of(name))
+    }
     others = {language: list(of_others(language)) for language in LANGUAGES}
     if not options.write:
         for line in report(by_talk, others):
             print(line, flush=True)
         return
     for language, more in others.items():
-        rows = [sentence.row for name, its in by_talk.items() if name[:2] == language for sentence in its]
+        rows = [sentence.row for name, its in by_talk.items() if language_of(name) == language for sentence in its]
         regression.trained([*rows, *more]).write(durability.file_of(language))
 
 

@@ -50,7 +50,6 @@ TASKS = {
     "changes": ("over", "same", "more"),
     "lists": ("which",),
     "matters": ("matters",),
-    "breaks": ("breaks",),
 }
 """The heads that read the texts of each task."""
 
@@ -70,8 +69,8 @@ RIDGES = {"asks": 1.0, "ends": 10.0, "leans": 3.0, "explains": 3.0}
 
 HEAD_NAMES = tuple(head for heads in TASKS.values() for head in heads)
 BATCH = 32
-SIZES = {"lists": 8}
-"""Examples in a batch of tasks whose examples are long."""
+LISTS = 8
+"""Lists in a batch: each has as many statements."""
 
 BEGINS_AS = {"which": "over"}
 """Heads that begin as another one if nothing is stored of them."""
@@ -95,8 +94,7 @@ class Row:
     """An example as tokens.
 
     `labels`: what each head of the task should say, NaN where that is not known. `places`: first and last token of the
-    wrong value and of the right one. `spans`: where the statements of a list stand, or the tokens on both sides of a
-    place where a sentence may end; each has a label.
+    wrong value and of the right one. `spans`: where the statements of a list stand, each of which has a label.
     """
 
     task: str
@@ -114,9 +112,6 @@ class Cutter:
         self._tokens = Tokens(self._unigram, pieces.first, pieces.last)
 
     def row(self, example: Example) -> Row:
-        if example.task == "breaks":
-            ids, places = reader.join_chunks(self._tokens, example.texts)
-            return Row(example.task, ids, [*map(float, example.each[: len(places)])], None, places)
         if example.each:
             joined = reader.join_list(self._tokens, example.texts[0], example.texts[1:])
             return Row(example.task, joined.ids, [*map(float, example.each)], None, joined.spans[1:])
@@ -219,11 +214,6 @@ def network(folder: Any) -> Any:
             ]
             return self.heads[head](self.drop(torch.stack(pooled)))[:, 0]
 
-        def log_odds_between(self, head: str, states: Any, places: Sequence[Sequence[tuple[int, int]]]) -> Any:
-            """Return the log-odds of each place between two tokens of the texts of a batch, in a row."""
-            pooled = torch.cat([states[at, own].reshape(len(own), -1) for at, own in enumerate(places)])
-            return self.heads[head](self.drop(pooled))[:, 0]
-
     return Network()
 
 
@@ -266,8 +256,7 @@ class Training:
         states = self.network.above(below, present)
         if batch[0].spans:
             labels = torch.tensor([label for row in batch for label in row.labels])
-            read = self.network.log_odds_between if batch[0].task == "breaks" else self.network.log_odds_of_each
-            guessed = read(*TASKS[batch[0].task], states, [row.spans for row in batch])
+            guessed = self.network.log_odds_of_each(*TASKS[batch[0].task], states, [row.spans for row in batch])
         else:
             labels = torch.tensor([row.labels for row in batch])
             guessed = self.network.log_odds(TASKS[batch[0].task], states, present)
@@ -353,7 +342,7 @@ def _batches(rows: Sequence[Row]) -> list[list[Row]]:
     batches = []
     for task in TASKS:
         own = sorted((row for row in rows if row.task == task), key=lambda row: len(row.tokens) // 6)
-        size = SIZES.get(task, BATCH)
+        size = LISTS if own and own[0].spans else BATCH
         batches += [own[at : at + size] for at in range(0, len(own), size)]
     return batches
 

@@ -9,7 +9,6 @@ that update, end, repeat or leave it; every tenth statement of an author is kept
 `matters_data`: conversations, and of each sentence whether it matters for months; `plain_data` and
 `work_data/train.jsonl`: single sentences, of talk and from work. `talks_data` (but the held-out ones) and
 `ordinary_talks`: conversations of months, of each sentence the facts that it states, and which fact ends which.
-The sentences of a turn, without their full stops, show where sentences end.
 `ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
 and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
 of it for one or the other.
@@ -26,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import talks
-from core.extraction import durability, segmenting
-from core.language.scripts import has_han
+from core.extraction import durability
 from core.language.terms import terms
 
 FORGET = Path(__file__).with_name("forget_data")
@@ -83,10 +81,6 @@ TOGETHER = 8
 QUIET = 0.3
 """Share of the statements of talks that end nothing which are read beside what is like them."""
 
-STOPS = tuple(".!?…。！？")
-WITHOUT_MARKS, WITHOUT_CAPITALS, BY_COMMA = 0.5, 0.7, 0.2
-"""How often what is written in a hurry has no question marks either, no capitals, and commas instead of full stops."""
-
 OVER = frozenset({"updates", "ends", "part", "corrects"})
 """Effects of a message on a statement that no longer holds, or not as it was said."""
 
@@ -99,8 +93,7 @@ Json = dict[str, Any]
 class Example:
     """Texts of a task, and what is true of them by head; for a corrected slip both values.
 
-    `each`: of a message and statements that are read together, whether it ends each of these; of the chunks of a text,
-    whether a sentence ends behind each but the last.
+    `each`: of a message and statements that are read together, whether it ends each of these.
     """
 
     task: str
@@ -191,7 +184,6 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         *(example for name, cases in cases_in(MATTERS).items() if name not in left_out for example in mattering(cases)),
         *_mattering_talks(),
         *_mattering_alone(left_out, draw),
-        *breaking(left_out, draw),
     ]
 
 
@@ -537,56 +529,6 @@ def _mattering_talk(talk: Json) -> Iterator[Example]:
                 before = f"{before} {sentence['text']}"
             if not sentences:
                 before = turn["content"]
-
-
-def breaking(left_out: frozenset[str], draw: random.Random) -> Iterator[Example]:
-    """Yield texts without full stops as chunks: as people wrote them, and with the full stops taken away."""
-    for sentences in [*_turns(left_out)]:
-        for run in _runs(sentences):
-            if len(run) > 1 or draw.random() < QUIET:
-                yield from _breaks(run, draw)
-        if len(sentences) > 1:
-            yield from _breaks([_without_stop(sentence, draw) for sentence in sentences], draw)
-
-
-def _turns(left_out: frozenset[str]) -> Iterator[list[str]]:
-    """Yield the sentences of each turn of a person."""
-    for talk in trained_talks().values():
-        for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
-            yield [sentence["text"] for sentence in turn["sentences"]]
-    for cases in cases_in(MATTERS, left_out).values():
-        for turn in (turn for case in cases for turn in case["turns"]):
-            yield [sentence["text"] for sentence in turn.get("sentences", ())]
-
-
-def _runs(sentences: Sequence[str]) -> Iterator[list[str]]:
-    """Yield sentences in a row, of which all but the last end without a full stop."""
-    run: list[str] = []
-    for sentence in sentences:
-        run.append(sentence)
-        if sentence.rstrip()[-1:] in STOPS:
-            yield run
-            run = []
-    if run:
-        yield run
-
-
-def _without_stop(sentence: str, draw: random.Random) -> str:
-    """Return a sentence as somebody in a hurry writes it."""
-    bare = sentence.rstrip("".join(STOPS) if draw.random() < WITHOUT_MARKS else ".。")
-    return bare[:1].lower() + bare[1:] if draw.random() < WITHOUT_CAPITALS else bare
-
-
-def _breaks(sentences: Sequence[str], draw: random.Random) -> Iterator[Example]:
-    """Yield sentences behind each other as chunks; none if they are not parted where a sentence may end."""
-    comma, space = ("，", " ") if has_han(sentences[0]) else (", ", " ")
-    parts = [sentence.strip() + (comma if draw.random() < BY_COMMA else space) for sentence in sentences]
-    text = "".join(parts).strip(" ,，")
-    chunks = segmenting.chunks(text)
-    begins = set(segmenting.starts(parts))
-    if len(chunks) > 1 and begins <= set(segmenting.starts(chunks)):
-        each = tuple(start in begins for start in segmenting.starts(chunks)[1:])
-        yield Example("breaks", tuple(chunks), {}, each=each)
 
 
 def _slips(slips: Mapping[str, Sequence[Json]], draw: random.Random) -> Iterator[Example]:

@@ -16,7 +16,6 @@ from core.extraction import (
     quoting,
     references,
     salience,
-    segmenting,
     self_corrections,
     slot_statements,
     speakers,
@@ -61,7 +60,7 @@ class ReadSentence:
         return self.is_asserted and quoting.is_certain(self.text, self.language)
 
 
-class Reader(Slips, durability.Reader, references.Reader, segmenting.Reader, Protocol):
+class Reader(Slips, durability.Reader, references.Reader, Protocol):
     """The trained judgements that extraction rests on."""
 
 
@@ -76,7 +75,7 @@ def extract(
     messages, corrected = self_corrections.apply(messages, reader)
     wanted = [
         heard
-        for heard in speakers.heard(messages, reader)
+        for heard in speakers.heard(messages)
         if fresh is None or heard.message.id in fresh or heard.message.id in corrected
     ]
     kept = list(_worth_keeping(wanted, reader))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from core.extraction import segmenting
 from core.language import languages, sentences
 from core.language.en import pretence
 from core.language.lazy_regex import either
@@ -86,12 +84,8 @@ def with_assistants(messages: Sequence[Message]) -> list[Message]:
     ]
 
 
-def heard(messages: Sequence[Message], reader: segmenting.Reader | None = None) -> Iterator[HeardMessage]:
-    """Yield the messages of people among `messages` (one conversation, in order).
-
-    `reader`: tells where sentences without full stops end; None: such a message is one sentence.
-    """
-    segments = None if reader is None else partial(segmenting.segments, reader=reader)
+def heard(messages: Sequence[Message]) -> Iterator[HeardMessage]:
+    """Yield the messages of people among `messages` (one conversation, in order)."""
     messages = with_assistants(messages)
     names = {message.speaker for message in messages if message.speaker and speaker_of(message)}
     only_users = all(message.role == "user" for message in messages if speaker_of(message))
@@ -110,7 +104,7 @@ def heard(messages: Sequence[Message], reader: segmenting.Reader | None = None) 
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
-            cut = sentences.split(text, segments)
+            cut = sentences.split(text)
             before = spoken.setdefault(speaker, [])
             yield HeardMessage(
                 message, speaker, tuple(cut) if message.id in meant else (), tuple(before),

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
-from core.extraction import durability, quoting, segmenting, speakers
-from core.extraction.durability import BEFORE
+from core.extraction import quoting, speakers
+from core.extraction.durability import BEFORE, Reader
 from core.language import languages
 from core.types import Message
-
-
-class Reader(durability.Reader, segmenting.Reader, Protocol):
-    """The trained judgements about what a conversation tells."""
-
 
 MOST_READ = 200
 """Sentences of a conversation that are judged, the last ones."""
@@ -29,7 +23,7 @@ def of_messages(
     """
     located = [
         (heard, position, language)
-        for heard in speakers.heard(messages, reader)
+        for heard in speakers.heard(messages)
         for position, sentence in enumerate(heard.sentences)
         for language in [languages.grammar_of(sentence)]
         if quoting.is_quotable(heard, position, language)

@@ -45,15 +45,6 @@ class LocalReader:
         """
         return self._log_odds("matters", sentences)
 
-    def breaks(self, chunks: Sequence[str]) -> Floats:
-        """Return the log-odds that a sentence ends behind each chunk of a text but the last of those that fit.
-
-        Raises as `asks` does.
-        """
-        result: Floats = self._reader.get().breaks(chunks)
-        self._reader.touch()
-        return result
-
     def leans(self, sentences: Sequence[tuple[str, str]]) -> Floats:
         """Return the log-odds that each sentence is understood only with what was said before it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
 from core.language import languages
 from core.language.lazy_regex import either, lazy_regex
@@ -36,11 +35,10 @@ _EMOJI = lazy_regex(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
 _BULLET = lazy_regex(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
-def split(text: str, segments: Callable[[str], Sequence[str]] | None = None) -> list[str]:
+def split(text: str) -> list[str]:
     """Return the sentences of `text` in order, trimmed, without code, errors, logs, links, quoted lines, list marks.
 
-    A short piece of code within a sentence stays: "Never use the `any` type." `segments`: cuts what has no full stop
-    inside; None: it is one sentence.
+    A short piece of code within a sentence stays: "Never use the `any` type."
     """
     pieces: list[str] = []
     for raw in _END.split(_BLOCKS.sub(" ", text)):
@@ -50,8 +48,7 @@ def split(text: str, segments: Callable[[str], Sequence[str]] | None = None) -> 
             pieces[-1] = f"{pieces[-1]} {piece}"[-LONGEST - 1 :]
         elif piece:
             pieces.append(piece)
-    cut = pieces if segments is None else [segment for piece in pieces for segment in segments(piece)]
-    return [piece for piece in cut if 2 < len(piece) <= LONGEST and not is_machine_text(piece)]
+    return [piece for piece in pieces if 2 < len(piece) <= LONGEST and not is_machine_text(piece)]
 
 
 def _is_abbreviation(piece: str) -> bool:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from core.inference.local_models import encoder
 from core.inference.local_models.e5 import Tokens
 from core.inference.local_models.encoder import Floats, ModelFiles, Transformer
-from core.inference.local_models.unigram import LONGEST_PIECE
 
 WEIGHTS: Final = Path(__file__).with_name("reader.npz")
 """Weights of the upper layers by their names in the graph, and of each head: [first state, mean of all states, 1]."""
@@ -35,12 +34,6 @@ LIMITS: Final[Mapping[int, Sequence[int]]] = {1: (128,), 2: (100, 50), 3: (70, 3
 
 TOGETHER: Final = 8
 """Statements that are read beside a text at a time, as in training."""
-
-BREAKS: Final = "breaks"
-"""Head that tells where sentences end; it reads the tokens on both sides of a place."""
-
-PASSAGE_TOKENS, CHUNK_TOKENS = 126, 60
-"""Tokens of a text that are read for its sentences, and of each of its chunks."""
 
 MESSAGE_TOKENS: Final = 70
 STATEMENT_TOKENS: Final = 40
@@ -84,19 +77,6 @@ def join(tokens: Tokens, texts: Sequence[str]) -> Joined:
 def join_list(tokens: Tokens, message: str, statements: Sequence[str]) -> Joined:
     """Return a message and statements as they are read together, so that these are compared with each other, too."""
     return _join(tokens, [message, *statements], [MESSAGE_TOKENS, *[STATEMENT_TOKENS] * len(statements)])
-
-
-def join_chunks(tokens: Tokens, chunks: Sequence[str]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the chunks of a text that fit as they are read, and the tokens on both sides of each place between two."""
-    ids, places = [tokens.first], list[tuple[int, int]]()
-    for chunk in chunks:
-        normalised = tokens.unigram.normalised(chunk[: CHUNK_TOKENS * LONGEST_PIECE])
-        cut = [piece for piece, _, _ in tokens.unigram.places(normalised, CHUNK_TOKENS)]
-        if len(ids) + len(cut) > PASSAGE_TOKENS:
-            break
-        places += [(len(ids) - 1, len(ids))] if len(ids) > 1 else []
-        ids += cut
-    return [*ids, tokens.last], places
 
 
 def _join(tokens: Tokens, texts: Sequence[str], limits: Sequence[int]) -> Joined:
@@ -145,19 +125,6 @@ class Reader:
         states = self._layers.states([joined.ids])[0][0]
         means = np.stack([states[start:end].mean(axis=0) for start, end in joined.spans[1:]])
         return np.concatenate([np.broadcast_to(states[0], means.shape), means], axis=1)
-
-    def breaks(self, chunks: Sequence[str]) -> Floats:
-        """Return the log-odds that a sentence ends behind each of some chunks of a text but the last of those that fit.
-
-        At least one is read.
-        """
-        ids, places = join_chunks(self._tokens, chunks)
-        if not places:
-            return np.empty(0, dtype=np.float32)
-        states = self._layers.states([ids])[0][0]
-        weights = self._heads[BREAKS]
-        result: Floats = states[np.array(places)].reshape(len(places), -1) @ weights[:-1] + weights[-1]
-        return result
 
     def pooled(self, texts: Sequence[tuple[str, ...]]) -> Floats:
         """Return what heads read of each text, pair or triple: its first state, and the mean of all."""

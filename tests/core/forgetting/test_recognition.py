@@ -100,7 +100,7 @@ def test_reports_questions_refusals_idioms_and_texts_do_not_ask(message: str) ->
         "Ya sabes, pescado sí, pero carne no.",
         "Je suis infirmière de nuit, mais ça, tu le sais déjà.",
         "名刺が出てきましたが、誰なのかまったく思い出せません。",
-        pytest.param("户口本在床头柜里，你替我记着，我老忘。", marks=ERRS),
+        "户口本在床头柜里，你替我记着，我老忘。",
         "万一哪天我忘了，你讲给我听。",
     ],
 )
