@@ -312,6 +312,7 @@ def test_a_message_that_is_sent_again_asks_for_nothing_more(app: Database, works
     assert not rows(app, "SELECT FROM dispatches WHERE status = 'dead'")
 
 
+@pytest.mark.xfail(strict=True, reason="the reader errs: it is held for approval")
 def test_what_replaces_the_erased_is_remembered(app: Database, works: Works) -> None:
     accept_all(app, [said("My locker is number 471.")])
     works.settle()
