@@ -310,7 +310,7 @@ def messages_of(files: frozenset[str]) -> Iterator[str]:
     for name, cases in cases_in(MATTERS).items():
         yield from (sentence["text"] for sentence, _ in _sentences(cases) if name in files)
     for name, talk in trained_talks().items():
-        yield from (sentence["text"] for sentence in _told(talk) if name in files)
+        yield from (sentence["text"] for sentence in _spoken_sentences(talk) if name in files)
 
 
 def _by_language(cases: Sequence[Json]) -> Mapping[str, list[Json]]:
@@ -390,7 +390,7 @@ def _stating_sentences() -> Iterator[StatingSentence]:
     for talk in trained_talks().values():
         ended_by = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
         before: list[tuple[str, frozenset[str], frozenset[str]]] = []
-        for sentence in (sentence for sentence in _told(talk) if sentence["facts"]):
+        for sentence in (sentence for sentence in _spoken_sentences(talk) if sentence["facts"]):
             stated, own_terms = frozenset(sentence["facts"]), frozenset(terms(sentence["text"]))
             yield StatingSentence(
                 sentence["text"],
@@ -401,8 +401,8 @@ def _stating_sentences() -> Iterator[StatingSentence]:
             before.append((sentence["text"], stated, own_terms))
 
 
-def _told(talk: Json) -> Iterator[Json]:
-    """Yield the sentences of the person of a talk."""
+def _spoken_sentences(talk: Json) -> Iterator[Json]:
+    """Yield the sentences that the person of a talk says."""
     for turn in (turn for session in talk["sessions"] for turn in session["turns"] if turn["role"] == "user"):
         yield from turn["sentences"]
 
@@ -417,7 +417,7 @@ def ending(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
             yield Example("ends", (case["message"],), {"ends": any(e["kind"] in OVER for e in case["effects"])})
     for talk in trained_talks().values():
         enders = {fact["ended_by"] for fact in talk["facts"]}
-        for sentence in _told(talk):
+        for sentence in _spoken_sentences(talk):
             yield Example("ends", (sentence["text"],), {"ends": not enders.isdisjoint(sentence["facts"])})
     for turns in conversations():
         yield from (Example("ends", (text,), {"ends": False}) for text in turns[::4])

@@ -13,6 +13,7 @@ from core.extraction import rule_extractor, self_corrections
 from core.inference.local_reader import LocalReader
 from core.types import Message
 from tests.factories import NOON
+from tests.misread import ERRS
 
 
 def messages_of(*contents: str, roles: Sequence[str] = ()) -> list[Message]:
@@ -109,7 +110,7 @@ def test_an_answer_to_a_question_corrects_only_what_it_names() -> None:
     assert corrected(*said, roles=roles) == said
 
 
-@pytest.mark.xfail(strict=True, reason="the reader errs")
+@ERRS
 def test_a_correction_of_a_question_corrects_the_statement_before_it() -> None:
     roles = ["user", "assistant", "user"]
     assert corrected("I met Ann.", "Ann from work?", "Sorry, not Ann, Bob.", roles=roles)[-1] == "I met Bob."

@@ -11,6 +11,7 @@ from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
 from core.forgetting.talk import Turn
 from tests.core.forgetting.labelled import asking, cosines, reader, surely_asks
+from tests.misread import ERRS
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"]]
 
@@ -163,7 +164,7 @@ def test_a_value_that_the_request_alone_says_is_taken_out_of_it_in_a_group_alone
     assert text == "Please delete the old code [erased] from your memory."
 
 
-@pytest.mark.xfail(strict=True, reason="the reader errs")
+@ERRS
 def test_a_bare_command_that_names_a_code_is_held() -> None:
     assert not surely_asks("Delete the old PIN 6714.")
 

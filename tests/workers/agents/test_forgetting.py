@@ -20,6 +20,7 @@ from tests.core.documents.samples import kept
 from tests.core.erasing import holding, rows, told
 from tests.core.inference.endpoint import Endpoint, endpoint, refusal, reply
 from tests.core.undo_windows import open_ones
+from tests.misread import ERRS
 from tests.samples import TENANT, accept_all, ended, event, said
 from tests.workers.learners import ran, tools_of
 from tests.works import Works
@@ -66,9 +67,7 @@ def approve(app: Database, dispatch_id: UUID) -> None:
         dispatch_control.decide(tx, dispatch_id, "approved", SignedRemark(Author("key:test")), four_eyes=False)
 
 
-@pytest.mark.parametrize(
-    "code", ["671498", pytest.param(WORD + "7", marks=pytest.mark.xfail(strict=True, reason="the reader errs"))]
-)
+@pytest.mark.parametrize("code", ["671498", pytest.param(WORD + "7", marks=ERRS)])
 def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Database, works: Works, code: str) -> None:
     accept_all(app, [said(f"My bank card PIN is {code}."), said("I have two dogs, Bruno and Rex.")])
     accept_all(app, [ended(message_count=3)])
