@@ -78,7 +78,8 @@ def read_pairs(pairs: Sequence[Pair]) -> Readings:
     """Log-odds of the reader for the pairs whose second statement may end anything."""
     model = LocalReader(idle_seconds=0)
     ending = endings.may_end(model, sorted({p.second.content for p in pairs}))
-    return endings.read(model, [(p.second.content, p.first.content) for p in pairs if p.second.content in ending])
+    beside = [(p.second.content, p.first.content) for p in pairs if p.second.content in ending]
+    return endings.read(model, [pair for pair in beside if not endings.repeats(*pair)])
 
 
 def verdict(

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import languages
+from core.language import languages, scripts
 from core.language.ngrams import logistic
 from core.memory.codes import CATEGORIES, LONGEST, code_of, microseconds
 from core.memory.identity import KnownMemory, Revised
@@ -59,6 +59,9 @@ COMPARED: Final = 0.5
 
 MARGIN: Final = 0.3
 """Log-odds below those of the likeliest within which a statement ends others, too: most end one thing, or two."""
+
+COPY: Final = 10
+"""Words of which one may differ in a statement that repeats another."""
 
 _REASON: Final = "Something said later is likely to end it ({likely:.0%}, by the trained reader)."
 
@@ -134,19 +137,26 @@ def pairs(
         for tentative in (False, True):
             for other in within(candidate, candidates[:index], cosines, tentative=tentative):
                 result[candidate.content, candidates[other].content] = None
-    return [pair for pair in result if not _differ_in_numbers_alone(*pair)]
+    return [pair for pair in result if not repeats(*pair)]
 
 
-def _differ_in_numbers_alone(new: str, old: str) -> bool:
-    """Return whether two statements are the same but for their digits: chapters, tickets, amounts.
+def repeats(new: str, old: str) -> bool:
+    """Return whether a statement is an earlier one but for its digits, or for a word in `COPY`.
 
     Slots and announced changes of a number decide about those; the reader takes the fifth chapter for the end of the
-    fourth, and a rent of 950 for no change of 900.
+    fourth, a second dog for the end of the first, and a rent of 950 for no change of 900. What is inserted, as "no
+    longer", may end something.
     """
-    return _DIGITS.sub("0", new) == _DIGITS.sub("0", old)
+    if _DIGITS.sub("0", new) == _DIGITS.sub("0", old):
+        return True
+    tokens: list[str] = _WORD.findall(new.lower())
+    earlier: list[str] = _WORD.findall(old.lower())
+    differing = sum(token != other for token, other in zip(tokens, earlier, strict=False))
+    return len(tokens) == len(earlier) >= COPY * differing
 
 
 _DIGITS: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_WORD: Final = re.compile(rf"[{scripts.HAN}]|[^\W{scripts.HAN}]+")
 
 
 def within(
@@ -176,7 +186,10 @@ def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
     texts = dict.fromkeys((_words(new), clause) for (new, _), several in clauses_of.items() for clause in several)
     log_odds = dict(zip(texts, reader.over(list(texts)).tolist(), strict=True))
     parts = {
-        (new, old): [log_odds[_words(new), clause] + CLAUSE - losses.get((new, old), 0.0) for clause in several]
+        (new, old): [
+            -np.inf if clause in new else log_odds[_words(new), clause] + CLAUSE - losses.get((new, old), 0.0)
+            for clause in several
+        ]
         for (new, old), several in clauses_of.items()
     }
     over = _with_dependent({pair: _over(whole[pair], parts[pair]) for pair in pairs}, clauses_of, reader)

@@ -79,6 +79,31 @@ def test_it_may_end_several() -> None:
     assert {memory.id for memory, *_ in add.retired} == {old.id, other.id}
 
 
+@pytest.mark.parametrize(
+    ("new", "old", "is_copy"),
+    [
+        ("Ada dropped off cakes at the shelter last week to help people.",
+         "Ada dropped off cakes at the shelter last year to help people.", True),
+        ("Ada no longer goes swimming at the pool on Mill Road every Tuesday.",
+         "Ada goes swimming at the pool on Mill Road every Tuesday.", False),
+        ("Ada works at Shell.", "Ada works at BP.", False),
+        ("公司的团建定在下周五下午三点半", "公司的团建定在下周六下午三点半", True),
+        ("Room 12 is mine.", "Room 310 is mine.", True),
+    ],
+)  # fmt: skip
+def test_a_copy_with_another_name_or_number_is_not_read(new: str, old: str, *, is_copy: bool) -> None:
+    assert endings.repeats(new, old) is is_copy
+
+
+def test_a_clause_that_is_said_again_is_not_over() -> None:
+    new, old = "I left the choir, and I play the oboe.", "Ada said: “I sing in a choir, and I play the oboe.”"
+    says = Says((new, old), (new, "I sing in a choir"), (new, "I play the oboe"))
+
+    reading = endings.read(says, [(new, old)])[new, old]
+
+    assert reading.rest == "Ada said: “… I play the oboe”"
+
+
 def test_statements_that_differ_in_numbers_alone_end_nothing() -> None:
     chapter = "Ada finished chapter {} at {}."
     candidate, old = chapter.format(5, "10:30"), a_known(chapter.format(4, "9:15"), 0.9, said_at=BEFORE)
