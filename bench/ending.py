@@ -1,6 +1,6 @@
 """Statements that the reader ends in the held-out talks, statement by statement, without judge or database.
 
-    python -m bench.ending [--talks en-i zh-i]
+    python -m bench.ending [--talks en-i zh-i] [--folder bench/unseen/talks]
 
 The statements that the extractor reads of a talk are judged as production does: each that may end anything with the
 nearest earlier ones (`core.consolidation.endings`). A statement is over if the labels end a fact that its sentence
@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from bench import arguments
-from bench.talks import HELD_OUT, in_third_person, messages_of, named, says, talk_of
+from bench.talks import FOLDER, HELD_OUT, in_third_person, messages_of, named, says, talk_of, talks
 from core.config import Settings
 from core.consolidation import endings
 from core.consolidation.endings import Floats, Pair
@@ -52,9 +53,8 @@ class Conversation:
         return any(self.ends.get(fact) in facts for fact in self.statements[at].facts)
 
 
-def read(name: str, reader: LocalReader) -> Conversation:
+def read(talk: Json, reader: LocalReader) -> Conversation:
     """Read a talk; what it states is compared with the labels as `bench.talks` compares it."""
-    talk = talk_of(name)
     statements = [
         Told(replace(candidate, said_at=message.occurred_at), _facts(talk, session, message, candidate))
         for session in talk["sessions"]
@@ -92,9 +92,9 @@ def compared(conversation: Conversation, reader: LocalReader) -> list[tuple[int,
     ]
 
 
-def report(name: str, reader: LocalReader) -> Iterator[str]:
+def report(talk: Json, reader: LocalReader) -> Iterator[str]:
     """Yield a line for each level of log-odds."""
-    conversation = read(name, reader)
+    name, conversation = talk["id"], read(talk, reader)
     places = compared(conversation, reader)
     pairs: list[Pair] = [
         (conversation.statements[at].candidate.content, conversation.statements[other].candidate.content)
@@ -117,10 +117,12 @@ def report(name: str, reader: LocalReader) -> Iterator[str]:
 
 def main() -> None:
     parser = arguments.parser(__doc__)
-    parser.add_argument("--talks", nargs="+", default=sorted(HELD_OUT))
+    parser.add_argument("--talks", nargs="+", help="default: the held-out ones, or all of the folder")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parsed = parser.parse_args()
     reader = LocalReader(idle_seconds=0)
-    for name in parser.parse_args().talks:
-        for line in report(name, reader):
+    for name in parsed.talks or (sorted(HELD_OUT) if parsed.folder == FOLDER else talks(parsed.folder)):
+        for line in report(talk_of(name, parsed.folder), reader):
             print(line, flush=True)
 
 

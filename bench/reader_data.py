@@ -8,7 +8,8 @@ that update, end, repeat or leave it; every tenth statement of an author is kept
 `references_data`: a sentence behind some said before it, and which of them it needs to be understood, if any.
 `matters_data`: conversations, and of each sentence whether it matters for months; `plain_data` and
 `work_data/train.jsonl`: single sentences, of talk and from work. `talks_data` (but the held-out ones) and
-`ordinary_talks`: conversations of months, of each sentence the facts that it states, and which fact ends which.
+`ordinary_talks`: conversations of months, of each sentence the facts that it states, and which fact ends which; of some
+talks also the earlier sentence that it needs to be understood.
 `ordinary_data`, `people_data`, and the labelled talks and sentences of other benches: what people say, to an assistant
 and among each other, that asks and corrects nothing, which is nearly all they say. Without it the reader takes a third
 of it for one or the other.
@@ -26,6 +27,7 @@ from typing import Any
 
 from bench import talks
 from core.extraction import durability
+from core.extraction.speakers import REACH
 from core.language.terms import terms
 
 FORGET = Path(__file__).with_name("forget_data")
@@ -478,6 +480,9 @@ def leaning(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
         for sentence, before in _sentences(cases):
             if sentence["keep"]:
                 yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
+    for sentence, spoken in _stating_in_talks():
+        before = " ".join(spoken)[-durability.BEFORE :]
+        yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
 
 
 def explaining(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
@@ -485,6 +490,22 @@ def explaining(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
     for case in _references(left_out):
         for at, before in enumerate(case["before"] if case["needs"] else ()):
             yield Example("explains", (before, case["sentence"]), {"explains": case["which"] == at})
+    for sentence, spoken in _stating_in_talks():
+        for before in spoken[-REACH:] if sentence.get("needs") in spoken[-REACH:] else ():
+            yield Example("explains", (before, sentence["text"]), {"explains": sentence["needs"] == before})
+
+
+def _stating_in_talks() -> Iterator[tuple[Json, Sequence[str]]]:
+    """Yield the sentences of talks that state a fact, with what the person said before, where `needs` is labelled."""
+    for talk in trained_talks().values():
+        if any("needs" in sentence for sentence in _spoken_sentences(talk)):
+            for session in talk["sessions"]:
+                spoken: list[str] = []
+                for turn in session["turns"]:
+                    for sentence in turn.get("sentences", ()):
+                        if sentence["facts"]:
+                            yield sentence, spoken
+                        spoken.append(sentence["text"])
 
 
 def _references(left_out: frozenset[str]) -> Iterator[Json]:

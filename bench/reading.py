@@ -1,23 +1,25 @@
 """How the reader judges what nobody trained it on: which statements a message ends, and which sentences matter.
 
     python -m bench.reading [--pairs bench/unseen/pairs_z.jsonl] [--sentences bench/unseen/plain_y.jsonl]
-        [--changes bench/unseen/changes_q.jsonl] [--talks bench/unseen/matters_k.jsonl] [--show]
+        [--changes bench/unseen/changes_q.jsonl] [--talks bench/unseen/matters_k.jsonl | FOLDER] [--show]
 
 Pairs (`pairs_data`): by language, of the later messages that end the statement how many are judged so, and how many of
 the others; and of messages beside several statements that are alike (`changes_data`), which they end. Sentences
-(`plain_data`) and the sentences of talks (`matters_data`) by themselves: precision and recall of what the extractor
-without a language model keeps, which counts orders and slots, too.
+(`plain_data`) and the sentences of talks (`matters_data`, or a folder of talks labelled as `bench.talks` reads them) by
+themselves: precision and recall of what the extractor without a language model keeps, which counts orders and slots,
+too.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench import arguments, reader_data
+from bench import arguments, reader_data, talks
 from bench.reader_data import OVER
 from core.consolidation import endings
 from core.consolidation.endings import Pair
@@ -97,7 +99,7 @@ def ends(reader: LocalReader, messages: Sequence[MessageBeside], *, show: bool) 
         )
 
 
-def kept_sentences(reader: LocalReader, cases: Sequence[Json], *, show: bool) -> Iterator[str]:
+def kept_sentences(reader: LocalReader, cases: Iterable[Json], *, show: bool) -> Iterator[str]:
     """Yield precision and recall of the sentences that are kept of conversations, by language."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for case in cases:
@@ -123,8 +125,29 @@ def kept_sentences(reader: LocalReader, cases: Sequence[Json], *, show: bool) ->
 
 
 def _message(at: int, turn: Json) -> Message:
-    text = " ".join(sentence["text"] for sentence in turn["sentences"]) if turn.get("sentences") else turn["text"]
+    text = turn.get("text") or " ".join(sentence["text"] for sentence in turn["sentences"])
     return Message("s", f"m{at}", at, f"e{at}", "ada", turn["role"], text, START + timedelta(minutes=at))
+
+
+def conversations(path: Path) -> Iterator[Json]:
+    """Yield the labelled conversations of a file, or each session of the talks of a folder."""
+    if path.is_file():
+        yield from reader_data.lines(path)
+        return
+    for talk in (talks.talk_of(name, path) for name in talks.talks(path)):
+        core = {fact["id"] for fact in talk["facts"] if fact["core"]}
+        for session in talk["sessions"]:
+            yield {"lang": talk["id"], "turns": [_labelled_turn(turn, core) for turn in session["turns"]]}
+
+
+def _labelled_turn(turn: Json, core: AbstractSet[str]) -> Json:
+    """Return a turn of a talk; its sentences are worth keeping for a fact of `core`, and of no account for another."""
+    sentences = [
+        {"text": sentence["text"], "keep": bool(sentence["facts"])}
+        for sentence in turn.get("sentences", ())
+        if not sentence["facts"] or not core.isdisjoint(sentence["facts"])
+    ]
+    return {"role": turn["role"], "text": turn["content"], "sentences": sentences}
 
 
 def as_talk(case: Json) -> Json:
@@ -146,7 +169,7 @@ def main() -> None:
         ("What a message ends", ends(reader, beside_one(reader_data.lines(parsed.pairs)), show=parsed.show)),
         ("What it ends of several", ends(reader, beside_several(reader_data.lines(parsed.changes)), show=parsed.show)),
         ("What is kept of single sentences", kept_sentences(reader, sentences, show=parsed.show)),
-        ("What is kept of conversations", kept_sentences(reader, reader_data.lines(parsed.talks), show=parsed.show)),
+        ("What is kept of conversations", kept_sentences(reader, conversations(parsed.talks), show=parsed.show)),
     ):
         print(title, flush=True)
         for line in lines:
