@@ -27,6 +27,11 @@ CERTAIN_BY_WORDS: Final = 1.0
 """Log-odds by words from which it is kept whatever the reader says, who has read little talk of work."""
 LEAST_ALONE: Final = -1.0
 """Log-odds of the reader from which a sentence is kept in a language without weights."""
+LEAST_UNSTATED: Final = 1.0
+"""Log-odds of the reader from which a sentence is kept that asks, wishes or says little.
+
+"my sister marries in may can you write her a card?"
+"""
 MORE_IF_SHORT: Final = 0.6
 """By so much more for a short sentence, which seldom says something by itself, and for an exclamation."""
 LETTERS_A_WORD: Final = 4
@@ -56,9 +61,14 @@ def is_known_language(sentence: str, language: Grammar) -> bool:
 
 def are_durable(located: Sequence[LocatedSentence], reader: durability.Reader | None) -> list[bool]:
     """Return which sentences of messages are likely to matter for months. `reader` None: by words alone."""
-    by_words = [_by_words(sentence_at) >= LEAST + _more(sentence_at) for sentence_at in located]
+    by_words = [
+        is_quotable(*sentence_at) and _by_words(sentence_at) >= LEAST + _more(sentence_at) for sentence_at in located
+    ]
     if reader is None:
-        return [kept or _lasts(sentence_at) for kept, sentence_at in zip(by_words, located, strict=True)]
+        return [
+            kept or (is_quotable(*sentence_at) and _lasts(sentence_at))
+            for kept, sentence_at in zip(by_words, located, strict=True)
+        ]
     leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
     durable = _are_read_as_durable(located, leads, reader)
     unsure = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
@@ -77,17 +87,19 @@ def _are_read_as_durable(
     """Return which sentences matter by the reader and by words, each read behind what was said before it."""
     texts = [(heard.sentences[position], lead) for (heard, position, _), lead in zip(located, leads, strict=True)]
     return [
-        _lasts(sentence_at) or value >= _least_read(sentence_at) + _more(sentence_at)
+        value >= _least_read(sentence_at) + _more(sentence_at)
         for sentence_at, value in zip(located, reader.matters(texts).tolist(), strict=True)
     ]
 
 
 def _least_read(sentence_at: LocatedSentence) -> float:
     """Return the log-odds of the reader from which a sentence is kept; -inf: whatever it says."""
+    if not is_quotable(*sentence_at):
+        return LEAST_UNSTATED if sentence_at[2].is_meant(sentence_at[0].sentences[sentence_at[1]]) else math.inf
     if not _is_known(sentence_at):
         return LEAST_ALONE
     by_words = _by_words(sentence_at)
-    return -math.inf if by_words >= CERTAIN_BY_WORDS else LEAST_READ - by_words
+    return -math.inf if by_words >= CERTAIN_BY_WORDS or _lasts(sentence_at) else LEAST_READ - by_words
 
 
 def _is_hostile(sentence_at: LocatedSentence) -> bool:

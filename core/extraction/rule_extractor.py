@@ -153,7 +153,7 @@ def _is_ordered(heard: HeardMessage, order: str, language: Grammar) -> bool:
 def _worth_keeping(messages: Sequence[HeardMessage], reader: Reader | None) -> Iterator[ReadSentence]:
     """Yield the sentences of messages that are worth keeping; the reader judges those of all messages at once."""
     read_messages = [read(heard) for heard in messages]
-    undecided = [sentence for several in read_messages for sentence in _undecided(several)]
+    undecided = [sentence for several in read_messages for sentence in _undecided(several, reader is not None)]
     durable = quoting.are_durable([sentence.located for sentence in undecided], reader)
     kept = {id(sentence) for sentence, lasts in zip(undecided, durable, strict=True) if lasts}
     for heard, several in zip(messages, read_messages, strict=True):
@@ -171,12 +171,15 @@ def _is_certainly_kept(sentence: ReadSentence, wrong: frozenset[int]) -> bool:
     return bool(sentence.orders or sentence.slots) or (sentence.position - 1 in wrong and _is_quotable(sentence))
 
 
-def _undecided(several: Sequence[ReadSentence]) -> Iterator[ReadSentence]:
-    """Yield the sentences of a message to an assistant that are kept if they matter for months."""
+def _undecided(several: Sequence[ReadSentence], of_any_form: bool = False) -> Iterator[ReadSentence]:
+    """Yield the sentences of a message to an assistant that are kept if they matter for months.
+
+    `of_any_form`: also those that ask or wish, or say little.
+    """
     wrong = _wrong(several)
     for sentence in several:
         decided = sentence.heard.listeners or sentence.passes or sentence.position in wrong
-        if not (decided or _is_certainly_kept(sentence, wrong)) and _is_quotable(sentence):
+        if not (decided or _is_certainly_kept(sentence, wrong)) and (of_any_form or _is_quotable(sentence)):
             yield sentence
 
 
