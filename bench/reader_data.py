@@ -186,6 +186,8 @@ def examples(left_out: frozenset[str], talk: Sequence[Path], draw: random.Random
         *(example for name, cases in cases_in(MATTERS).items() if name not in left_out for example in mattering(cases)),
         *_mattering_talks(),
         *_mattering_alone(left_out, draw),
+        *leaning(left_out),
+        *explaining(left_out),
     ]
 
 
@@ -471,7 +473,7 @@ def _sentences(cases: Sequence[Json]) -> Iterator[tuple[Json, str]]:
                 before = turn["text"]
 
 
-def leaning(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
+def leaning(left_out: frozenset[str]) -> Iterator[Example]:
     """Yield sentences behind what was said before, and whether they need it to be understood."""
     for case in _references(left_out):
         before = " ".join(case["before"])[-durability.BEFORE :].strip()
@@ -485,7 +487,7 @@ def leaning(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
         yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
 
 
-def explaining(left_out: frozenset[str], *_: Any) -> Iterator[Example]:
+def explaining(left_out: frozenset[str]) -> Iterator[Example]:
     """Yield what was said before with a sentence that needs some of it, and whether it is that."""
     for case in _references(left_out):
         for at, before in enumerate(case["before"] if case["needs"] else ()):
