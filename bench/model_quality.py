@@ -10,8 +10,8 @@ IMPRINT_LLM_OUTPUT_PRICE. `--sessions` publishes the first sessions alone, and s
 arguments: the held-out conversations; of each, every extractor with a model asks some ten questions. With `--folder`
 alone: all of the folder.
 
-`unread`: windows that the model answered with nothing usable, twice. A model that refuses for so long that nothing has
-settled within `--minutes` of a session ends the measurement.
+`unread`: windows that the model answered with nothing usable, or not in time, twice. A model that refuses for so long
+that nothing has settled within `--minutes` of a session ends the measurement.
 """
 
 from __future__ import annotations
@@ -90,9 +90,8 @@ def measure(stand: Stand, talk: Json, minutes: float) -> Measured:
     began = time.monotonic()
     memories = talks.remembered(stand, talk, within_s=60 * minutes)
     dead = stand.call("GET", "/v1/dispatches?status=dead&limit=500")["items"]
-    unread = [letter for letter in dead if "from" in letter["params"]]
     costs = stand.call("GET", "/v1/costs?by=model")["total"]
-    return Measured(talks.score(talk, memories), costs, len(unread), time.monotonic() - began)
+    return Measured(talks.score(talk, memories), costs, len(dead), time.monotonic() - began)
 
 
 def extractor_settings(extractor: str) -> dict[str, str]:
