@@ -20,7 +20,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -482,7 +482,7 @@ def leaning(left_out: frozenset[str]) -> Iterator[Example]:
         for sentence, before in _sentences(cases):
             if sentence["keep"]:
                 yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
-    for sentence, spoken in _stating_in_talks():
+    for sentence, spoken in referring(trained_talks().values()):
         before = " ".join(spoken)[-durability.BEFORE :]
         yield Example("leans", (sentence["text"], before), {"leans": "needs" in sentence})
 
@@ -492,21 +492,21 @@ def explaining(left_out: frozenset[str]) -> Iterator[Example]:
     for case in _references(left_out):
         for at, before in enumerate(case["before"] if case["needs"] else ()):
             yield Example("explains", (before, case["sentence"]), {"explains": case["which"] == at})
-    for sentence, spoken in _stating_in_talks():
-        for before in spoken[-REACH:] if sentence.get("needs") in spoken[-REACH:] else ():
+    for sentence, spoken in referring(trained_talks().values()):
+        for before in spoken if sentence.get("needs") in spoken else ():
             yield Example("explains", (before, sentence["text"]), {"explains": sentence["needs"] == before})
 
 
-def _stating_in_talks() -> Iterator[tuple[Json, Sequence[str]]]:
-    """Yield the sentences of talks that state a fact, with what the person said before, where `needs` is labelled."""
-    for talk in trained_talks().values():
+def referring(labelled: Iterable[Json]) -> Iterator[tuple[Json, Sequence[str]]]:
+    """Yield the sentences that state a fact with what the person said before, of talks where `needs` is labelled."""
+    for talk in labelled:
         if any("needs" in sentence for sentence in _spoken_sentences(talk)):
             for session in talk["sessions"]:
                 spoken: list[str] = []
                 for turn in session["turns"]:
                     for sentence in turn.get("sentences", ()):
                         if sentence["facts"]:
-                            yield sentence, spoken
+                            yield sentence, spoken[-REACH:]
                         spoken.append(sentence["text"])
 
 

@@ -1,11 +1,12 @@
 """What a quoted sentence needs to be understood, and what remains of a statement that is over in part.
 
-    python -m bench.references [--cases bench/unseen/references.jsonl] [--parts bench/unseen/parts.jsonl] [--show]
+    python -m bench.references [--cases bench/unseen/references.jsonl | FOLDER] [--parts bench/unseen/parts.jsonl]
+        [--show]
 
-Cases (`references_data`): by language, precision and recall of the sentences that are taken to lean on something said
-before, by the reader and by words alone, and of those that do the share that gets the right sentence. Parts: a
-statement of several facts and a later message; whether it ends nothing of it, one fact or all, and whether exactly what
-holds remains.
+Cases (`references_data`, or the sentences of a folder of talks that state a fact): by language, precision and recall of
+the sentences that are taken to lean on something said before, by the reader and by words alone, and of those that do
+the share that gets the right sentence. Parts: a statement of several facts and a later message; whether it ends nothing
+of it, one fact or all, and whether exactly what holds remains.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bench import arguments, reader_data
+from bench import arguments, reader_data, talks
 from core.consolidation import endings
 from core.extraction import references, speakers
 from core.extraction.references import LocatedSentence
@@ -36,6 +37,23 @@ def located(case: Json) -> LocatedSentence:
     return heard, 0, languages.grammar_of(case["sentence"])
 
 
+def cases_in(path: Path) -> list[Json]:
+    """Return the cases of a file, or those of the talks of a folder."""
+    if path.is_file():
+        return reader_data.lines(path)
+    return [
+        {
+            "lang": talk["id"],
+            "before": spoken,
+            "sentence": sentence["text"],
+            "needs": "needs" in sentence,
+            "which": spoken.index(sentence["needs"]) if sentence.get("needs") in spoken else None,
+        }
+        for talk in (talks.talk_of(name, path) for name in talks.talks(path))
+        for sentence, spoken in reader_data.referring([talk])
+    ]
+
+
 def contexts(reader: LocalReader, cases: Sequence[Json]) -> Iterator[str]:
     """Yield a line for each language."""
     placed = [located(case) for case in cases]
@@ -45,7 +63,7 @@ def contexts(reader: LocalReader, cases: Sequence[Json]) -> Iterator[str]:
         for case, context in zip(cases, explained, strict=True):
             for language in (case["lang"], "all"):
                 counts[language][f"{way} {case['needs']} {context is not None}"] += 1
-                if case["needs"] and context is not None:
+                if case["which"] is not None and context is not None:
                     right = context != "" and context in case["before"][case["which"]]
                     counts[language][f"{way} right"] += right
     for language, count in counts.items():
@@ -97,7 +115,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parsed = parser.parse_args()
     reader = LocalReader(idle_seconds=0)
-    for line in contexts(reader, reader_data.lines(parsed.cases)):
+    for line in contexts(reader, cases_in(parsed.cases)):
         print(line, flush=True)
     for line in parts(reader, reader_data.lines(parsed.parts), show=parsed.show):
         print(line, flush=True)

@@ -24,6 +24,8 @@ MOST: Final = 6
 """Clauses that are told apart; the last one holds what follows."""
 
 _BREAK: Final = re.compile(r"(?<![,;:.!?])[,;:.!?]+(?=\s)|[，；。！？]+|\s[–—-]\s")
+_NAME: Final = re.compile(r"[\u3400-\u9fff·]{1,4}")
+"""What may be no more than a name in front of a joining word: somebody who does something "because" of something."""
 _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ORDER: Final = re.compile(
     "|".join(
@@ -58,7 +60,8 @@ def framed(content: str) -> Framed:
 
 def clauses(text: str) -> list[str]:
     """Return the clauses of a text, which together are the text; one if nothing shows several."""
-    ends = {match.end() for match in _BREAK.finditer(text)} | {match.start() for match in _joins(text)}
+    ends = {match.end() for match in _BREAK.finditer(text)}
+    ends |= {match.start() for match in _joins(text) if not _NAME.fullmatch(text, 0, match.start())}
     result: list[str] = []
     sizes: list[int] = []
     begin = 0
@@ -94,9 +97,10 @@ def bare(clause: str) -> str:
 def common(content: str, rests: Sequence[str]) -> str | None:
     """Return what all of some remainders of a statement hold; None: they are not cut of it, but in other words."""
     pieces = [bare(clause) for clause in clauses(framed(content).text)]
-    if not all(any(piece in rest for piece in pieces) for rest in rests):
+    gone = [{at for at, piece in enumerate(pieces) if piece not in rest} for rest in rests]
+    if any(without(content, over) != rest for over, rest in zip(gone, rests, strict=True)):
         return None
-    return without(content, {at for at, piece in enumerate(pieces) if any(piece not in rest for rest in rests)})
+    return without(content, set().union(*gone))
 
 
 def without(content: str, over: Collection[int]) -> str:

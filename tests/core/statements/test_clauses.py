@@ -19,6 +19,7 @@ from core.statements import clauses
             ["Ich arbeite seit Mai bei Bosch", "ich spiele Geige"],
         ),
         ("It costs 1,200.50 a month – heating included.", ["It costs 1,200.50 a month", "heating included"]),
+        ("陆远航因为胃受不了戒了咖啡，改喝乌龙茶。", ["陆远航因为胃受不了戒了咖啡", "改喝乌龙茶"]),
         ("", []),
     ],
 )
@@ -42,6 +43,11 @@ def test_what_several_remainders_share() -> None:
     assert clauses.common(content, rests) == "Ada said: “… I have two cats”"
     assert clauses.common(content, ["Ada said: “… I have two cats”", "Ada said: “I'm a nurse in Leeds …”"]) == ""
     assert clauses.common(content, ["Ada has cats."]) is None
+
+
+def test_a_remainder_in_other_words_that_repeats_a_clause_is_not_cut() -> None:
+    content = "Ada lives in Leeds, she plays the oboe."
+    assert clauses.common(content, ["Ada lives in Leeds with her dog."]) is None
 
 
 def test_a_long_text_has_a_bounded_number_of_clauses() -> None:
