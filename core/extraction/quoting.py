@@ -21,11 +21,11 @@ from core.types import Candidate, Category
 
 LEAST: Final = -0.2
 """Log-odds by words alone from which a sentence is kept."""
-LEAST_READ: Final = -1.0
+LEAST_READ: Final = -0.5
 """Log-odds of the reader and by words together from which a sentence is kept."""
 CERTAIN_BY_WORDS: Final = 1.0
 """Log-odds by words from which it is kept whatever the reader says, who has read little talk of work."""
-LEAST_ALONE: Final = -1.0
+LEAST_ALONE: Final = -0.5
 """Log-odds of the reader from which a sentence is kept in a language without weights."""
 LEAST_UNSTATED: Final = 1.0
 """Log-odds of the reader from which a sentence is kept that asks, wishes or says little.

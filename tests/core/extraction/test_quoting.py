@@ -13,7 +13,6 @@ from core.extraction.durability import Floats
 from core.extraction.rule_extractor import extract
 from core.inference.local_reader import LocalReader
 from core.types import Candidate, Category, Message
-from tests.misread import ERRS
 
 AT = datetime(2026, 5, 20, 15, tzinfo=UTC)
 
@@ -232,8 +231,8 @@ def test_the_reader_of_this_installation_tells_what_stands_alone(sentence: str, 
     [
         ("It needs new brakes.", "I bought a used Zoe."),
         ("She has just bought a flat in Harrogate.", "My sister Nadia is a paramedic."),
-        pytest.param("Die ältere ist sieben.", "Ich habe zwei Töchter.", marks=ERRS),
-        pytest.param("La mayor tiene siete años.", "Tengo dos hijas.", marks=ERRS),
+        ("Die ältere ist sieben.", "Ich habe zwei Töchter."),
+        ("La mayor tiene siete años.", "Tengo dos hijas."),
     ],
 )
 def test_the_reader_of_this_installation_tells_what_needs_a_sentence_before_it(sentence: str, before: str) -> None:

@@ -60,6 +60,7 @@ def test_a_short_correction_puts_the_statement_before_right(statement: str, corr
     assert corrected(statement, correction) == [right]
 
 
+@ERRS
 def test_a_correction_of_a_correction_holds() -> None:
     assert corrected("I interviewed at Ocado.", "Wait, it was Deliveroo.", "Gah, no. Gousto!") == [
         "I interviewed at Gousto."
