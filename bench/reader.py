@@ -14,7 +14,7 @@ many slips the correction is found with both values; precision and recall of the
 talk of files: without it talk unlike that of our own authors is taken for requests. `--again` trains the stored weights
 on, at half the rate; `--shares` reads a part of the examples of some tasks, but all of the messages of the files that
 `--whole` names. The stored weights come of three epochs of all, and of shorter ones with `--again` each time that
-labelled data was added (decisions 0078, 0096 and 0097). `--behind` fits heads on what the stored layers read, without
+labelled data was added (decisions 0078 and 0096 to 0098). `--behind` fits heads on what the stored layers read, without
 PyTorch. `--write` stores the weights as the encoder's are: seven bits and a scale for each output. Needs PyTorch, which
 nothing else here does; an epoch of all takes an hour on two cores.
 """
