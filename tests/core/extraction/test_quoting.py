@@ -43,8 +43,8 @@ def kept(*turns: str) -> list[str]:
 
 
 def test_a_pronoun_is_not_replaced_but_quoted_with_whom_it_means() -> None:
-    assert kept("My sister Nadia is a paramedic in Leeds.", "She has just bought a flat in Harrogate.")[-1] == (
-        "After “My sister Nadia is a paramedic in Leeds.”, Ada said: “She has just bought a flat in Harrogate.”"
+    assert kept("My sister Nadia is a paramedic in Leeds.", "She is allergic to cats.")[-1] == (
+        "After “My sister Nadia is a paramedic in Leeds.”, Ada said: “She is allergic to cats.”"
     )
 
 
@@ -230,7 +230,7 @@ def test_the_reader_of_this_installation_tells_what_stands_alone(sentence: str, 
     ("sentence", "before"),
     [
         ("It needs new brakes.", "I bought a used Zoe."),
-        ("She has just bought a flat in Harrogate.", "My sister Nadia is a paramedic."),
+        ("She is allergic to cats.", "My sister Nadia is a paramedic."),
         ("Die ältere ist sieben.", "Ich habe zwei Töchter."),
         ("La mayor tiene siete años.", "Tengo dos hijas."),
     ],
