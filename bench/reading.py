@@ -129,12 +129,12 @@ def _message(at: int, turn: Json) -> Message:
     return Message("s", f"m{at}", at, f"e{at}", "ada", turn["role"], text, START + timedelta(minutes=at))
 
 
-def conversations(path: Path) -> Iterator[Json]:
+def labelled_conversations(path: Path) -> Iterator[Json]:
     """Yield the labelled conversations of a file, or each session of the talks of a folder."""
     if path.is_file():
         yield from reader_data.lines(path)
         return
-    for talk in (talks.talk_of(name, path) for name in talks.talks(path)):
+    for talk in talks.talks_in(path):
         core = {fact["id"] for fact in talk["facts"] if fact["core"]}
         for session in talk["sessions"]:
             yield {"lang": talk["id"], "turns": [_labelled_turn(turn, core) for turn in session["turns"]]}
@@ -165,11 +165,15 @@ def main() -> None:
     parsed = parser.parse_args()
     reader = LocalReader(idle_seconds=0)
     sentences = [as_talk(case) for case in reader_data.lines(parsed.sentences)]
+    conversations = labelled_conversations(parsed.talks)
     for title, lines in (
         ("What a message ends", ends(reader, beside_one(reader_data.lines(parsed.pairs)), show=parsed.show)),
         ("What it ends of several", ends(reader, beside_several(reader_data.lines(parsed.changes)), show=parsed.show)),
         ("What is kept of single sentences", kept_sentences(reader, sentences, show=parsed.show)),
-        ("What is kept of conversations", kept_sentences(reader, conversations(parsed.talks), show=parsed.show)),
+        (
+            "What is kept of conversations",
+            kept_sentences(reader, conversations, show=parsed.show),
+        ),
     ):
         print(title, flush=True)
         for line in lines:

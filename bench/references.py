@@ -37,7 +37,7 @@ def located(case: Json) -> LocatedSentence:
     return heard, 0, languages.grammar_of(case["sentence"])
 
 
-def cases_in(path: Path) -> list[Json]:
+def labelled_cases(path: Path) -> list[Json]:
     """Return the cases of a file, or those of the talks of a folder."""
     if path.is_file():
         return reader_data.lines(path)
@@ -49,7 +49,7 @@ def cases_in(path: Path) -> list[Json]:
             "needs": "needs" in sentence,
             "which": spoken.index(sentence["needs"]) if sentence.get("needs") in spoken else None,
         }
-        for talk in (talks.talk_of(name, path) for name in talks.talks(path))
+        for talk in talks.talks_in(path)
         for sentence, spoken in reader_data.referring([talk])
     ]
 
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parsed = parser.parse_args()
     reader = LocalReader(idle_seconds=0)
-    for line in contexts(reader, cases_in(parsed.cases)):
+    for line in contexts(reader, labelled_cases(parsed.cases)):
         print(line, flush=True)
     for line in parts(reader, reader_data.lines(parsed.parts), show=parsed.show):
         print(line, flush=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -64,6 +65,11 @@ def talks(folder: Path = FOLDER) -> list[str]:
 def talk_of(name: str, folder: Path = FOLDER) -> Json:
     talk: Json = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return talk
+
+
+def talks_in(folder: Path) -> Iterator[Json]:
+    """Yield the talks of a folder."""
+    return (talk_of(name, folder) for name in talks(folder))
 
 
 def messages_of(talk: Json, session: Json) -> list[Message]:

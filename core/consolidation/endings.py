@@ -183,7 +183,9 @@ def read(reader: Reader, pairs: Sequence[Pair]) -> Readings:
     clauses_of = {
         (new, old): _clauses(old) if whole[new, old] >= FLOOR and len(old) <= LONGEST else [] for new, old in pairs
     }
-    texts = dict.fromkeys((_words(new), clause) for (new, _), several in clauses_of.items() for clause in several)
+    texts = dict.fromkeys(
+        (_words(new), clause) for (new, _), several in clauses_of.items() for clause in several if clause not in new
+    )
     log_odds = dict(zip(texts, reader.over(list(texts)).tolist(), strict=True))
     parts = {
         (new, old): [

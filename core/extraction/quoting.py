@@ -60,18 +60,16 @@ def is_known_language(sentence: str, language: Grammar) -> bool:
 
 
 def are_durable(located: Sequence[LocatedSentence], reader: durability.Reader | None) -> list[bool]:
-    """Return which sentences of messages are likely to matter for months. `reader` None: by words alone."""
-    by_words = [
-        is_quotable(*sentence_at) and _by_words(sentence_at) >= LEAST + _more(sentence_at) for sentence_at in located
-    ]
+    """Return which sentences of messages are likely to matter for months.
+
+    `reader` None: by words alone, which know only sentences that are quotable (`is_quotable`).
+    """
+    by_words = [_by_words(sentence_at) >= LEAST + _more(sentence_at) for sentence_at in located]
     if reader is None:
-        return [
-            kept or (is_quotable(*sentence_at) and _lasts(sentence_at))
-            for kept, sentence_at in zip(by_words, located, strict=True)
-        ]
+        return [kept or _lasts(sentence_at) for kept, sentence_at in zip(by_words, located, strict=True)]
     leads = [heard.before_sentence(position, durability.BEFORE).strip() for heard, position, _ in located]
     durable = _are_read_as_durable(located, leads, reader)
-    unsure = [at for at, kept in enumerate(durable) if not kept and by_words[at]]
+    unsure = [at for at, kept in enumerate(durable) if not kept and by_words[at] and is_quotable(*located[at])]
     # Behind "My cat is three", "My cat is four" seems to be known: what words would keep is read by itself, too.
     behind = [at for at in unsure if leads[at]]
     alone = _are_read_as_durable([located[at] for at in behind], [""] * len(behind), reader)
@@ -94,8 +92,9 @@ def _are_read_as_durable(
 
 def _least_read(sentence_at: LocatedSentence) -> float:
     """Return the log-odds of the reader from which a sentence is kept; -inf: whatever it says."""
-    if not is_quotable(*sentence_at):
-        return LEAST_UNSTATED if sentence_at[2].is_meant(sentence_at[0].sentences[sentence_at[1]]) else math.inf
+    heard, position, language = sentence_at
+    if not is_quotable(heard, position, language):
+        return LEAST_UNSTATED if language.is_meant(heard.sentences[position]) else math.inf
     if not _is_known(sentence_at):
         return LEAST_ALONE
     by_words = _by_words(sentence_at)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from core.language import languages
+from core.language import languages, scripts
 from core.statements import quotation
 
 LEAST_LETTERS: Final = 9
@@ -24,8 +24,8 @@ MOST: Final = 6
 """Clauses that are told apart; the last one holds what follows."""
 
 _BREAK: Final = re.compile(r"(?<![,;:.!?])[,;:.!?]+(?=\s)|[，；。！？]+|\s[–—-]\s")
-_NAME: Final = re.compile(r"[\u3400-\u9fff·]{1,4}")
-"""What may be no more than a name in front of a joining word: somebody who does something "because" of something."""
+_NAME: Final = re.compile(rf"[{scripts.HAN}·]{{1,4}}")
+"""Characters so few that they may be a name alone: no clause ends between them and a joining word."""
 _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ORDER: Final = re.compile(
     "|".join(

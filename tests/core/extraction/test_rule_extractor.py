@@ -305,6 +305,20 @@ def test_a_name_that_labels_the_speaker_is_kept_all_the_same(text: str) -> None:
     assert one(text).content == "Ada is called Ada."
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("哦还有，别叫我远哥了，换了新公司我想低调点，叫我远航就好。", {"远航"}),
+        ("大家都叫我老王。", {"老王"}),
+        ("你可不要叫我小王。", set()),
+        ("My friends don't call me Bob.", set()),
+        ("My friends call me Bob.", {"Bob"}),
+    ],
+)
+def test_a_name_that_somebody_refuses_is_not_theirs(text: str, names: set[str]) -> None:
+    assert {candidate.value for candidate in read(text) if candidate.attribute == "name.preferred"} == names
+
+
 def test_several_attributes_of_one_sentence_become_a_statement_each() -> None:
     contents = {c.attribute: c.content for c in read("I work as a software engineer at Zalando.")}
     assert contents == {"work.role": "Ada works as a software engineer.", "work.employer": "Ada works at Zalando."}

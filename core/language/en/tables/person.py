@@ -34,8 +34,8 @@ PERSON: tuple[Pattern, ...] = (
     _slot("name.full", r"(?:\bmy (?:full |real |legal )?|^the )name is {v}{end}"),
     _slot(
         "name.preferred",
-        r"\b(?:please call me|you can call me|call me|I go by|everyone calls me|people call me|"
-        r"my friends call me) {v}{end}",
+        r"(?<!n['’]t )(?<!not )(?<!never )\b(?:please call me|you can call me|call me|I go by|everyone calls me|"
+        r"people call me|my friends call me) {v}{end}",
     ),
     _slot(
         "birthday",
